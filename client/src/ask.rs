@@ -1,4 +1,4 @@
-//! Prompts for the user at the terminal.
+//! Prompts the user at the terminal.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -7,7 +7,7 @@ use afd_proto::Secret;
 use afd_link::outcome::{Failure, USAGE};
 
 /// Asks a question and returns the answer without surrounding whitespace; `None` if standard input is not a terminal or
-/// ends.
+/// has ended.
 ///
 /// # Errors
 /// If the answer cannot be read.

@@ -1,6 +1,6 @@
 //! The table of commands.
 //!
-//! A group builds its subcommands only when it is the one invoked; building all of them would take longer than the call
+//! Only the invoked group builds its subcommands, because building those of all groups would take longer than the call
 //! itself.
 
 use clap::builder::StyledStr;
@@ -37,7 +37,7 @@ Exit codes: 0 success, 1 failure (including a failed check), 2 usage error, 3 no
 
 /// How a command is executed.
 pub enum Run {
-    /// One call to the daemon.
+    /// As a single call to the daemon, which the function builds.
     Call(fn(&ArgMatches, &Context) -> Result<Call, clap::Error>),
     /// A function that runs the command itself and returns the exit code.
     Program(fn(&ArgMatches, &Context) -> Result<u8, clap::Error>),
@@ -49,16 +49,16 @@ pub enum Run {
 pub struct Entry {
     /// Name on the command line.
     pub name: &'static str,
-    /// Other names for it.
+    /// Alternative names on the command line.
     pub aliases: &'static [&'static str],
-    /// Full command that it abbreviates, for example `observe page`.
+    /// Full command that this entry abbreviates, for example `observe page`; `None` if it is not an abbreviation.
     full: Option<&'static str>,
     about: &'static str,
-    /// Adds its arguments and subcommands.
+    /// Function that adds the arguments and subcommands to the clap command.
     augment: fn(Command) -> Command,
-    /// Adds its arguments and subcommands with their help, examples and limits.
+    /// Function that adds the arguments and subcommands with their help, examples and limits.
     describe: fn(Command) -> Command,
-    /// How it is executed.
+    /// How the command is executed.
     pub run: Run,
 }
 
@@ -76,7 +76,7 @@ const fn program<A: Args>(
     Entry { name, aliases: &[], full: None, about, augment, describe, run: Run::Program(run) }
 }
 
-/// Defines a top-level command that is short for a command of a group.
+/// Defines a top-level command that abbreviates a command in a group.
 macro_rules! short {
     ($name:literal, $aliases:expr, $full:literal, $about:literal, $variant:path, $args:ty) => {
         Entry {
@@ -223,7 +223,7 @@ pub const ENTRIES: &[Entry] = &[
     },
 ];
 
-/// Headings of `--help` and the commands under each.
+/// Section headings in `--help`, and the commands under each.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("Start", &["init", "demo", "setup", "mcp", "doctor", "status", "health"]),
     (
@@ -270,7 +270,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the help template of the program, which lists the commands by section.
+/// Returns the program's help template, which lists the commands by section.
 fn help_template() -> String {
     let about = |name: &str| ENTRIES.iter().find(|entry| entry.name == name).map_or("", |entry| entry.about);
     let sections = SECTIONS.iter().map(|(heading, names)| {
@@ -282,8 +282,8 @@ fn help_template() -> String {
 }
 
 /// Returns the clap command without help texts and with only those commands whose names are among `words`. It parses a
-/// command line that names one of them as [`command`] does. Building the other commands would take most of the time of
-/// a short call.
+/// command line that names one of them in the same way as the result of [`command`]. Building the other commands would
+/// take up most of the run time of a short call.
 pub fn command_for(words: &[String]) -> Command {
     let named = |entry: &&Entry| words.iter().any(|w| w == entry.name || entry.aliases.contains(&w.as_str()));
     let command = Global::augment_args(Command::new("afctl")).subcommand_required(true);
@@ -313,7 +313,7 @@ pub fn group_of(name: &str) -> Option<Command> {
     Some((entry.describe)(Command::new(entry.name)))
 }
 
-/// Adds examples to the help of a command and of its subcommands.
+/// Adds examples to the help for a command and its subcommands.
 fn with_examples(command: Command, path: &str) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let command = with_limits(command, path);
@@ -327,8 +327,7 @@ fn with_examples(command: Command, path: &str) -> Command {
     })
 }
 
-/// Adds the range and the default of each parameter, as the method of the same name defines them, to the help of a
-/// command's options.
+/// Adds each parameter's range and default to the help for a command's options, as defined by the corresponding method.
 fn with_limits(command: Command, path: &str) -> Command {
     let path = ENTRIES.iter().find(|entry| entry.name == path).and_then(|entry| entry.full).unwrap_or(path);
     let Some(method) = afd_proto::methods().find(|method| is_method_of(method.name, path)) else { return command };
@@ -361,8 +360,8 @@ fn with_limits(command: Command, path: &str) -> Command {
     })
 }
 
-/// Returns whether a method belongs to a command: `act.scrollTo` to `act scroll-to`, `observe.overlaySet` to `observe
-/// overlay set`.
+/// Returns whether a method corresponds to a command, for example `act.scrollTo` to `act scroll-to`, or
+/// `observe.overlaySet` to `observe overlay set`.
 fn is_method_of(method: &str, path: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = char> {
         text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase())

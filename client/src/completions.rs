@@ -1,10 +1,10 @@
-//! `completions`: prints the script that completes command lines in a shell.
+//! `completions`: prints a shell completion script.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use afd_link::options::Context;
 
-/// Options of `completions`.
+/// Options for `completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
     /// Shell to generate the script for
@@ -40,7 +40,7 @@ fn for_completion(whole: &Command, is_root: bool) -> Command {
     bare.about(forever(&whole.get_about().map(ToString::to_string).unwrap_or_default())).args(args).subcommands(subs)
 }
 
-/// Leaks a text, because clap wants names with the lifetime `'static`. The program exits as soon as the script is
+/// Leaks a string, because clap requires names with the lifetime `'static`. The program exits as soon as the script is
 /// printed.
 fn forever(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
@@ -56,7 +56,7 @@ pub fn run(matches: &ArgMatches, _: &Context, mut whole: Command) -> Result<u8, 
     whole.build();
     clap_complete::generate(shell, &mut for_completion(&whole, true), "afctl", &mut script);
     if matches!(shell, clap_complete::Shell::Bash | clap_complete::Shell::PowerShell) {
-        // Indentation makes up a third of these scripts.
+        // Strip the indentation, which makes up a third of these scripts.
         let lines =
             String::from_utf8_lossy(&script).lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>();
         script = lines.into_bytes();

@@ -12,7 +12,7 @@ use afd_link::options::Context;
 use story::Story;
 use world::{DemoError, World};
 
-/// Options of `demo`.
+/// Options for `demo`.
 #[derive(Debug, Clone, Args)]
 pub struct Demo {
     /// Seed of the practice phone and the task
@@ -23,7 +23,7 @@ pub struct Demo {
     pause_ms: Option<u64>,
 }
 
-/// Plays the tour; at the end, stops everything that it started.
+/// Runs the tour; at the end, stops everything that it started.
 pub fn run(matches: &ArgMatches, _: &Context) -> Result<u8, clap::Error> {
     Ok(play(&Demo::from_arg_matches(matches)?))
 }

@@ -1,6 +1,6 @@
-//! An example of each command, shown at the end of its help. A test parses them all.
+//! An example for each command, shown at the end of its help. A test parses all of them.
 
-/// Path of each command, and an example command line.
+/// Command paths, each with an example command line.
 const EXAMPLES: &[(&str, &str)] = &[
     ("health", "afctl health"),
     ("status", "afctl status --watch"),
@@ -218,7 +218,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("man", "afctl man ./man"),
 ];
 
-/// Returns the example of a command.
+/// Returns the example for a command.
 pub fn of(path: &str) -> Option<&'static str> {
     EXAMPLES.iter().find(|(known, _)| *known == path).map(|(_, example)| *example)
 }
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::cli;
 
-    /// Splits a line like a shell, as far as the examples need it.
+    /// Splits a line into words as a shell does, as far as the examples need it.
     fn words(line: &str) -> Vec<String> {
         let (mut words, mut quote, mut word) = (Vec::new(), None, String::new());
         for c in line.chars() {

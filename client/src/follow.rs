@@ -13,16 +13,16 @@ use afd_link::options::{Context, Format};
 use afd_link::outcome::{Failure, Outcome};
 use afd_link::safe;
 
-/// Options of `events`.
+/// Options for `events`.
 #[derive(Debug, Args)]
 pub struct Follow {
     /// Start with the events after this cursor (the `cursor` of an event; 0 for all events)
     #[arg(long, value_name = "CURSOR", allow_negative_numbers = true)]
     since: Option<i64>,
-    /// Only messages of this session
+    /// Only messages from this session
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
-    /// Only messages of this device
+    /// Only messages about this device
     #[arg(long, value_name = "NAME")]
     for_device: Option<String>,
     /// Exit after this many messages
@@ -52,7 +52,7 @@ fn follow(options: Follow, context: &Context) -> Result<(), Failure> {
         let mut message = connection.notification().map_err(|e| failure(e.into(), global))?;
         let line = if human {
             safe::value(&mut message);
-            // A message of a newer daemon is shown as JSON.
+            // A message of a type unknown to this version is shown as JSON.
             serde_json::from_value(message.clone()).map_or_else(|_| message.to_string(), |sent| human::live(&sent))
         } else {
             safe::json(&message.to_string())

@@ -1,11 +1,11 @@
-//! Suggestions for unknown commands and flags: maps the names that other tools use to the commands of this one.
+//! Suggestions for unknown commands and flags: maps names from other tools to the commands of this program.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::ENTRIES;
 use crate::examples;
 
-/// Words that users type, and the command to suggest.
+/// Words that users type, each with the command to suggest.
 const MEANT: &[(&[&str], &str)] = &[
     (&["list", "ls"], "afctl device list, session list, artifact list or job list"),
     (&["search"], "afctl memory search --query WORDS"),
@@ -33,7 +33,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["http", "https"], "afctl init url --url URL"),
 ];
 
-/// Flags of other tools, and the equivalent command.
+/// Flags of other tools, each with the equivalent command.
 const FLAGS: &[(&[&str], &str)] = &[
     (&["--text", "--label", "--name", "--title", "--contains"], "afctl tap \"LABEL\""),
     (&["--id", "--resource-id", "--res-id"], "afctl tap --by res-id --value ID"),
@@ -57,7 +57,7 @@ pub fn meant(word: &str) -> Option<&'static str> {
     MEANT.iter().find(|(words, _)| words.contains(&word)).map(|(_, command)| *command)
 }
 
-/// Returns the command that was typed, without its arguments.
+/// Returns the command name that was typed, without its arguments.
 fn command_of(args: &[String]) -> Option<String> {
     let mut at = args.iter().skip(1).filter(|arg| !arg.starts_with('-'));
     let first =
@@ -80,7 +80,7 @@ pub fn of(error: &clap::Error, args: &[String]) -> Option<Guess> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let word = context(ContextKind::InvalidSubcommand)?;
-            // A top-level command that was typed as a subcommand of a group.
+            // The word is a top-level command that was typed as a subcommand of a group.
             let own =
                 ENTRIES.iter().find(|e| e.name == word || e.aliases.contains(&word)).and_then(|e| examples::of(e.name));
             let command = own.or_else(|| meant(word))?;

@@ -1,5 +1,5 @@
-//! `afctl init`: adds the first device, asks for everything that no option gives, and finally shows the screen of the
-//! device.
+//! `afctl init`: adds the first device, prompts for everything that the options do not give, and finally shows the
+//! device's screen.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ use afd_link::{request_key, spawn};
 
 /// Token of the practice phone. It is not secret.
 const PRACTICE_TOKEN: &str = "practice";
-/// Hint that tells where to get the phone's app.
+/// Hint on where to get the phone's app.
 const APP: &str =
     "the phone's app is `memohai/Autofish` on GitHub; start its service and take URL and token from its first page";
 
@@ -39,10 +39,10 @@ pub enum Phone {
     Usb,
 }
 
-/// Options of `init`.
+/// Options for `init`.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// What to connect [default: asked for]
+    /// Kind of phone to connect [default: ask]
     #[arg(value_enum)]
     phone: Option<Phone>,
     /// Name of the device in the configuration [default: practice, or phone]
@@ -112,7 +112,7 @@ impl Setup<'_> {
         Ok(data)
     }
 
-    /// Returns the kind of phone: the argument, else `url` if a URL was given, else the answer of the user.
+    /// Returns the kind of phone: the argument, else `url` if a URL was given, else the user's answer.
     fn phone(&self, init: &Init) -> Result<Phone, Failure> {
         if let Some(phone) = init.phone.or(self.context.address.url.as_ref().map(|_| Phone::Url)) {
             return Ok(phone);
@@ -228,7 +228,7 @@ fn start_phone(port: u16) -> Result<(String, u64), Failure> {
     };
     let mut command = Command::new(&program);
     command.args(["--open", "com.android.settings", "--port", &port.to_string()]);
-    // Its own process group keeps Ctrl-C at this terminal from stopping it.
+    // In its own process group, the practice phone is not stopped by Ctrl-C at this terminal.
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|e| failed(e.to_string()))?;
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! The command line of `afd`: a short-lived program on a blocking Unix stream, without an async runtime.
+//! The command line of `afd`: a short-lived program that uses a blocking Unix stream and no async runtime.
 //!
 //! * [`cli`] defines the command line, [`commands`] turns it into calls, and [`run`] executes them.
 //! * [`output`] prints the result of a command. The crate `afd_link` contains the output formats and the connection to

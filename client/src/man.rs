@@ -1,4 +1,4 @@
-//! `afctl man`: manual pages of all commands.
+//! `afctl man`: writes manual pages for all commands.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::output::print;
 use afd_link::options::Context;
 use afd_link::outcome::{FAILED, Failure, Outcome};
 
-/// Options of `man`.
+/// Options for `man`.
 #[derive(Debug, Args)]
 pub struct Man {
     /// Directory to write the pages to; it is created if it does not exist
@@ -25,10 +25,10 @@ fn without_help(command: Command) -> Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, without_help))
 }
 
-/// Writes a page for each command of the whole program.
+/// Writes a manual page for each command of the program.
 ///
 /// # Errors
-/// If the arguments are invalid. Pages that cannot be written are printed as a failure.
+/// If the arguments are invalid. If a page cannot be written, a failure is printed.
 pub fn run(matches: &ArgMatches, context: &Context, whole: Command) -> Result<u8, clap::Error> {
     let Man { dir } = Man::from_arg_matches(matches)?;
     let mut command = without_help(whole);

@@ -9,7 +9,7 @@ use afd_link::outcome::Outcome;
 use afd_link::safe;
 use afd_link::{agent, human};
 
-/// Resolves `auto`: `human` if standard output is a terminal, else `json`.
+/// Resolves `auto` to `human` if standard output is a terminal, else to `json`.
 pub fn effective(format: Format) -> Format {
     match format {
         Format::Auto if std::io::stdout().is_terminal() => Format::Human,
@@ -44,7 +44,8 @@ pub fn write(bytes: &[u8]) -> bool {
     written.is_ok() || written.is_err_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Formats an envelope as `status=`, `category=`, `op=` and `traceId=`, then `data.<path>=<value>` with sorted keys.
+/// Formats an envelope as `key=value` lines: `status`, `category`, `op` and `traceId`, then the data as
+/// `data.<path>=<value>`, sorted by key.
 pub fn text(envelope: &Value) -> String {
     let mut lines: Vec<String> =
         ["status", "category", "op", "traceId"].iter().map(|k| format!("{k}={}", scalar(&envelope[*k]))).collect();

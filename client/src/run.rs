@@ -48,7 +48,8 @@ fn parse(mut command: Command, args: &[OsString]) -> Result<ArgMatches, clap::Er
     parsed
 }
 
-/// Returns the command line in the syntax of this program. A command line that is not UTF-8 is not changed.
+/// Returns the command line in the syntax of this program. A command line that is not valid UTF-8 is returned
+/// unchanged.
 fn rewritten(args: Vec<OsString>) -> Vec<OsString> {
     let words: Option<Vec<String>> = args.iter().map(|arg| arg.to_str().map(str::to_owned)).collect();
     words.map_or(args, |words| rewrite::plain(words).into_iter().map(Into::into).collect())
@@ -91,7 +92,7 @@ fn finish(outcome: &Outcome, format: Format) -> u8 {
     if print(outcome, format) { outcome.exit() } else { outcome.exit().max(1) }
 }
 
-/// Removes empty values: an empty variable counts as unset.
+/// Removes empty option values, because an empty environment variable counts as unset.
 fn without_empty(mut global: Global) -> Global {
     for path in [&mut global.socket, &mut global.memory_db, &mut global.config] {
         path.take_if(|p| p.as_os_str().is_empty());
@@ -100,7 +101,7 @@ fn without_empty(mut global: Global) -> Global {
     global
 }
 
-/// Returns the output format from the options, else from the configuration file.
+/// Returns the output format from the options, or else from the configuration file.
 fn output_of(global: &Global) -> Format {
     if global.output != Format::Auto {
         return global.output;
@@ -187,7 +188,7 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
             connection.set_progress(Box::new(human::show_progress));
         }
     };
-    // Determined before the daemon exits.
+    // Look up the daemon's lock before the daemon exits.
     let leaving = (call.method == DaemonShutdown::INFO.name).then(|| dial::holder(&global)).flatten();
     let mut result = dial::call(&global, purpose, retry, prepare, &call.method, &json!(params));
     if own_key && result.as_ref().is_err_and(refuses_keys) {
@@ -211,8 +212,8 @@ fn refuses_keys(failure: &Failure) -> bool {
     failure.code == "REFUSED" && failure.details["path"] == "requestKey"
 }
 
-/// Adapts the options to a call: the client waits longer if the daemon enforces the timeout itself, and files of `af`
-/// are not passed to the daemon.
+/// Adapts the global options to a call. The client waits longer if the daemon enforces the timeout itself, and paths of
+/// `af` files are not passed to the daemon.
 fn options_for(global: &Global, call: &Call) -> Global {
     let mut global = global.clone();
     if call.takes.timeout {
@@ -229,7 +230,7 @@ fn options_for(global: &Global, call: &Call) -> Global {
     global
 }
 
-/// Adds device, session, URL, token and timeout if the method takes them.
+/// Adds the device, session, URL, token and timeout, each only if the method takes it.
 fn add_shared_params(call: &Call, context: &Context, params: &mut Map<String, Value>) {
     let Context { global, address } = context;
     let mut put = |name: &str, value: Option<&String>| {

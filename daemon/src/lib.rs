@@ -1,7 +1,8 @@
-//! The `afd` daemon: use cases ([`app`]), the methods that clients call ([`rpc`]), and the life of the process
+//! The `afd` daemon: use cases ([`app`]), the methods that clients call ([`rpc`]), and the process lifecycle
 //! ([`lifecycle`]).
 //!
-//! The lower layers are crates of their own, lowest first. A crate may only use the crates in its row of the table:
+//! The lower layers are separate crates, listed from the lowest up. A crate may use only the crates in the last column
+//! of its row:
 //!
 //! | crate | contents | uses |
 //! |---|---|---|

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "afd: {error}");
             ExitCode::from(match error {
                 StartError::AlreadyRunning(_) => 3,
-                // `EX_CONFIG` of sysexits.h, because another start would fail in the same way.
+                // `EX_CONFIG` from sysexits.h, because another start would fail in the same way.
                 StartError::Config(_) | StartError::Damaged { .. } => 78,
                 _ => 1,
             })

@@ -15,11 +15,11 @@ pub trait ActCall {
     /// Returns the idempotency key; `None` if the caller gave none.
     fn request_key(&self) -> Option<&str>;
 
-    /// Returns the form in which the caller wants the resulting page; `None` if it is not wanted.
+    /// Returns the form in which the caller wants the resulting page; `None` if the caller does not want the page.
     fn then(&self) -> Option<Then>;
 }
 
-/// Result of an action that can include the outcome of the action.
+/// An action result that can include the outcome of the action.
 pub trait WithLook {
     /// Sets the outcome.
     fn set_look(&mut self, look: Look);
@@ -40,21 +40,21 @@ pub(crate) use with_look;
 with_look!(ActResult, ScrollToResult, ShellResult);
 
 words! {
-    /// Form in which an action returns the page that it led to.
+    /// Form in which an action returns the resulting page.
     Then {
         /// The outline of the page.
         Outline = "outline",
         /// The changed lines of the outline; the whole outline if the action led to another page.
         Diff = "diff",
-        /// The base context of the page and its refs.
+        /// The base context and the refs of the page.
         Page = "page",
-        /// Nothing.
+        /// No page is returned.
         None = "none",
     }
 }
 
 words! {
-    /// Change of the on-screen keyboard.
+    /// Change in the state of the on-screen keyboard.
     KeyboardChange {
         /// The keyboard opened.
         Opened = "opened",
@@ -67,13 +67,14 @@ wire! {
     /// Outcome of an action.
     pub struct Look {
         /// Whether anything on the page changed; the keyboard is not part of the page. `false` is reported no earlier
-        /// than 1 s after the action (up to 5 s if the action took longer before), unless the keyboard opened. Null if
-        /// unknown, because another call acted on the device in between or the session had not observed the page.
+        /// than 1 s after the action (up to 5 s if the action took longer in the past), unless the keyboard opened.
+        /// Null if this is unknown because another call acted on the device in between or the session had not observed
+        /// the page.
         pub changed: crate::Nullable<bool>,
         /// Known outcomes of this action on this page in short form, such as `-> "Wi-Fi" 4/4`; absent if there are
         /// none.
         pub expected: Option<String>,
-        /// Change of the on-screen keyboard since the action; absent if there was none.
+        /// Change in the state of the on-screen keyboard since the action; absent if there was none.
         pub keyboard: Option<KeyboardChange>,
         /// Remark about the outcome, for example `nothing changed`.
         pub note: Option<String>,
@@ -104,7 +105,7 @@ act_params! {
         /// Whether to accept a match inside a word or in the detail of a row; otherwise such a match is refused.
         #[serde(default, skip_serializing_if = "is_false")]
         pub partial: bool,
-        /// Id of the observation that the alias came from. The call is refused unless it is the session's newest
+        /// Id of the observation that the alias came from. The call is refused unless this is the session's newest
         /// observation with refs.
         pub observation_id: Option<String>,
         /// Horizontal position in device pixels from the left; requires `y`.
@@ -118,13 +119,13 @@ act_params! {
     /// Parameters of `act.swipe`; positions are in device pixels from the top left of the screen.
     #[derive(Default)]
     pub struct SwipeParams {
-        /// Horizontal start position.
+        /// Horizontal start position, device pixels.
         pub x1: f64,
-        /// Vertical start position.
+        /// Vertical start position, device pixels.
         pub y1: f64,
-        /// Horizontal end position.
+        /// Horizontal end position, device pixels.
         pub x2: f64,
-        /// Vertical end position.
+        /// Vertical end position, device pixels.
         pub y2: f64,
         /// Duration of the swipe, milliseconds.
         pub duration_ms: Option<u32> where 1..=60_000 = 300,
@@ -145,7 +146,7 @@ act_params! {
         pub x: Option<f64>,
         /// Vertical start position in device pixels from the top; requires `x`.
         pub y: Option<f64>,
-        /// Label or alias of the element to drag it to.
+        /// Label or alias of the element to drag to.
         pub to: Option<String>,
         /// Horizontal end position in device pixels from the left; requires `toY`.
         pub to_x: Option<f64>,
@@ -170,7 +171,7 @@ act_params! {
     /// Parameters of `act.scrollTo`.
     #[derive(Default)]
     pub struct ScrollToParams {
-        /// Text to search for, as a part of a text or description; case is ignored.
+        /// Text to search for; it may be part of an element's text or description. Case is ignored.
         pub text: String,
         /// Property to search instead of text and description; `ref` is not allowed.
         pub by: Option<By>,
@@ -181,7 +182,7 @@ act_params! {
         pub timeout_ms: Option<u64> where 1..=600_000 = 60_000,
     }
 
-    /// Parameters of `act.shell`, which must be enabled in the settings of the device (`allow_shell`).
+    /// Parameters of `act.shell`, which must be enabled in the device's settings (`allow_shell`).
     #[derive(Default)]
     pub struct ShellParams {
         /// Command line. It is never stored, logged or returned.
@@ -190,8 +191,8 @@ act_params! {
         pub timeout_ms: Option<u32> where 1..=600_000 = 30_000,
     }
 
-    /// Parameters of `act.intent`, which must be enabled in the settings of the device (`allow_intent`). At least one
-    /// of `action`, `data` and `component` is required.
+    /// Parameters of `act.intent`, which must be enabled in the device's settings (`allow_intent`). At least one of
+    /// `action`, `data` and `component` is required.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["action"]}, {"required": ["data"]}, {"required": ["component"]}])))]
     pub struct IntentParams {
@@ -209,16 +210,17 @@ act_params! {
         pub extras: BTreeMap<String, Secret>,
     }
 
-    /// Parameters of an action that needs only a device.
+    /// Parameters of an action that has no parameters of its own.
     #[derive(Default)]
     pub struct PlainParams {}
 
     /// Parameters of `act.key`.
     #[derive(Default)]
     pub struct KeyParams {
-        /// Name of the key; excludes `keyCode`.
+        /// Name of the key; mutually exclusive with `keyCode`.
         pub key: Option<KeyName>,
-        /// Number of the key on the device; excludes `key`. On Android, this is a key code, such as 66 for Enter.
+        /// Numeric code of the key on the device, such as the Android key code 66 for Enter; mutually exclusive with
+        /// `key`.
         pub key_code: Option<i32> where 0..=1000,
     }
 
@@ -226,7 +228,7 @@ act_params! {
     #[derive(Default)]
     pub struct TextParams {
         /// Text to type into the focused field. It is never stored or logged, but it remains visible in a field that is
-        /// not a password field. If the content of the field can be read, it is compared with the text.
+        /// not a password field. If the field's content can be read, it is compared with the typed text.
         pub text: Secret,
     }
 
@@ -239,8 +241,8 @@ act_params! {
         /// Label, text, description, resource id, class or alias of the field.
         pub value: String,
         /// New content of the field, which replaces the previous content. It is never stored or logged, but it remains
-        /// visible in a field that is not a password field. The content of such a field is compared with the text, and
-        /// the call fails if they differ.
+        /// visible in a field that is not a password field. Unless the field is a password field, its final content is
+        /// compared with the text, and the call fails if they differ.
         pub text: Secret,
     }
 
@@ -290,7 +292,8 @@ wire! {
         pub target: Option<Target>,
         /// Point that was touched, device pixels; absent if the action touches none.
         pub point: Option<Point>,
-        /// Whether the target of an alias had moved since it was observed, and was found at its new position.
+        /// Whether the element that the alias refers to had moved since it was observed, and was found at its new
+        /// position.
         #[serde(default, skip_serializing_if = "is_false")]
         pub moved: bool,
         /// Whether the element is not marked as accepting the gesture, for example as clickable. The touch then went to
@@ -315,11 +318,11 @@ wire! {
         pub event_id: String,
         /// Summary of what was done, for example `scrolled 3 times`.
         pub result: String,
-        /// Element that was found.
+        /// Element that was found by the search.
         pub target: Option<Target>,
-        /// Point at which it can be tapped now, device pixels.
+        /// Point at which the element can now be tapped, device pixels.
         pub point: Option<Point>,
-        /// Number of scrolls; 0 if it was already on the screen.
+        /// Number of scrolls; 0 if the element was already on the screen.
         pub scrolls: u32,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
@@ -335,12 +338,12 @@ wire! {
     pub struct ShellResult {
         /// Uid of the event that records the action.
         pub event_id: String,
-        /// Output of the command, if it is at most `limits.inline_bytes` long; it is not recorded.
+        /// Output of the command, if it is at most `limits.inline_bytes` long. The output is not recorded.
         pub output: Option<String>,
         /// Whether `output` was truncated because the file for the whole output could not be saved.
         #[serde(default, skip_serializing_if = "is_false")]
         pub truncated: bool,
-        /// File with the whole output, if that is longer than `limits.inline_bytes`.
+        /// File with the whole output, if the output is longer than `limits.inline_bytes`.
         pub artifact: Option<SavedArtifact>,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
@@ -376,18 +379,18 @@ methods! {
     ActBack = "act.back" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}", BACK;
     /// Presses the Home key.
     ActHome = "act.home" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}", HOME;
-    /// Presses a key, given by its name or by its number on the device.
+    /// Presses a key, given by its name or by its numeric code on the device.
     ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict, Unsupported], r#"{"keyCode":66}"#, KEY;
     /// Types text into the focused field; the text is not stored.
     ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Unsupported, TextDiffers, Conflict], r#"{"text":"hello"}"#, TYPE;
-    /// Fills a field: taps it, deletes its content, types a text, and checks the result.
+    /// Fills a field: taps it, deletes its content, types the text, and checks the result.
     ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Unsupported, TextDiffers, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#, FILL;
     /// Launches an app.
     ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, LAUNCH;
     /// Stops an app.
     ActStop = "act.stop" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, STOP;
-    /// Runs a command in the shell of the device, if its settings allow it.
+    /// Runs a command in the device's shell, if the device's settings allow it.
     ActShell = "act.shell" (ShellParams, DEVICE, TIMEOUT) -> Reply<ShellResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict, Unsupported], r#"{"command":"getprop ro.product.model"}"#;
-    /// Sends an Android intent, if the settings of the device allow it.
+    /// Sends an Android intent, if the device's settings allow it.
     ActIntent = "act.intent" (IntentParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict, Unsupported], r#"{"action":"android.intent.action.VIEW","data":"https://example.org/"}"#;
 }

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::method::DeviceUse;
 
-    /// Names of the parameters of a method.
+    /// Returns the names of a method's parameters.
     fn parameters(info: &MethodInfo) -> Vec<String> {
         let mut generator = schemars::SchemaGenerator::default();
         let schema = (info.params_schema)(&mut generator);

@@ -1,4 +1,4 @@
-//! `artifact.*`: files that hold results too large for a response, or results that were requested as a file.
+//! `artifact.*`: files that hold results that are too large for a response or were requested as files.
 
 params! {
     /// Parameters of `artifact.list`.
@@ -37,12 +37,12 @@ params! {
 }
 
 words! {
-    /// State of the file of an artifact.
+    /// State of an artifact's file.
     #[cfg_attr(feature = "schema", schemars(rename = "ArtifactStatus"))]
     Status {
         /// The file exists and is unchanged.
         Present = "present",
-        /// The file was deleted or its content has changed.
+        /// The file was deleted, or the content of the file has changed.
         Missing = "missing",
     }
 }
@@ -56,27 +56,27 @@ wire! {
         pub uid: String,
         /// Session that the artifact belongs to.
         pub session: String,
-        /// Device that the content comes from; absent if there is none.
+        /// Device that the content comes from; absent if it does not come from a device.
         pub device: Option<String>,
-        /// Trace id of the call that created it.
+        /// Trace id of the call that created the artifact.
         pub trace_id: String,
-        /// Method of the call that created it.
+        /// Method whose call created the artifact.
         pub op: String,
         /// Kind of content: `screenshot_image`, `screen_full_json`, `screen_json`, `page_screen_json`,
         /// `page_refs_json`, `shell_output_text`, `page_image`, `component_image`, `message_image`, `state_graph`,
         /// `session_report` or `session_export`.
         pub kind: String,
-        /// Media type.
+        /// Media type of the content.
         pub mime_type: String,
         /// Absolute path of the file.
         pub file_path: String,
         /// Size of the file, bytes.
         pub size_bytes: i64,
-        /// SHA-256 hash of the content, hexadecimal.
+        /// SHA-256 hash of the content, in hexadecimal digits.
         pub content_hash: String,
-        /// Time of creation, UTC milliseconds.
+        /// Time at which the artifact was created, UTC milliseconds.
         pub created_at: i64,
-        /// State of the file.
+        /// State of the artifact's file.
         pub status: Status,
     }
 
@@ -86,32 +86,32 @@ wire! {
         pub artifact_id: i64,
         /// Kind of content, as in `artifact.list`.
         pub kind: String,
-        /// Media type.
+        /// Media type of the content.
         pub mime_type: String,
         /// Absolute path of the file.
         pub saved_file: String,
         /// Size of the file, bytes.
         pub size_bytes: i64,
-        /// SHA-256 hash of the content, hexadecimal.
+        /// SHA-256 hash of the content, in hexadecimal digits.
         pub content_hash: String,
     }
 
     /// A page of artifacts, newest first.
     pub struct Artifacts {
-        /// The artifacts.
+        /// Artifacts on this page.
         pub artifacts: Vec<Artifact>,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 
-    /// An artifact, with its content if that was requested.
+    /// An artifact, with its content if the content was requested.
     pub struct ArtifactDetails {
         /// The artifact.
         #[serde(flatten)]
         pub artifact: Artifact,
-        /// Content of a text or JSON file, if it was requested.
+        /// Content of the file if it is a text or JSON file and the content was requested.
         pub text: Option<String>,
-        /// Content of any other file in base64, if it was requested.
+        /// Content of the file in base64 if it is neither a text nor a JSON file and the content was requested.
         pub base64: Option<String>,
     }
 
@@ -119,8 +119,8 @@ wire! {
     pub struct DeletedArtifact {
         /// Id of the deleted artifact.
         pub artifact_id: i64,
-        /// Whether the file was deleted as well. It is kept if another artifact has the same content, or if it was
-        /// changed after it was written.
+        /// Whether the artifact's file was deleted as well. The file is kept if another artifact has the same content,
+        /// or if the file was changed after it was written.
         pub file_deleted: bool,
     }
 }

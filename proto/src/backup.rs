@@ -6,13 +6,13 @@ use crate::vocabulary::NoParams;
 words! {
     /// Reason for a backup.
     BackupReason {
-        /// Requested by the user.
+        /// The user requested the backup.
         Request = "request",
-        /// Made on schedule.
+        /// The backup was scheduled.
         Schedule = "schedule",
-        /// Made before a newer version changed the schema.
+        /// A newer version was about to change the schema.
         Migration = "migration",
-        /// Made because the database file was deleted or replaced while the daemon used it.
+        /// The database file was deleted or replaced while the daemon was using it.
         Rescue = "rescue",
     }
 }
@@ -22,7 +22,7 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "BackupVerifyParams"))]
     pub struct VerifyParams {
-        /// Name of the backup; by default the newest.
+        /// Name of the backup; by default the newest backup.
         pub name: Option<String>,
     }
 
@@ -35,42 +35,42 @@ params! {
 }
 
 wire! {
-    /// A backup: a directory with a copy of the database, its key and the artifacts.
+    /// A backup: a directory with copies of the database, the database key and the artifacts.
     pub struct Backup {
-        /// Name; it begins with the time of the backup.
+        /// Name of the backup, which begins with the time of the backup.
         pub name: String,
         /// Time at which the copy was started, UTC milliseconds. The backup contains everything that was recorded
         /// before that time.
         pub created_at: i64,
         /// Reason for the backup.
         pub reason: BackupReason,
-        /// Version of the program that made it.
+        /// Version of the program that made the backup.
         pub version: String,
         /// Version of the database schema.
         pub schema: u32,
-        /// Uid of the memory.
+        /// Uid of the memory that was backed up.
         pub origin: String,
-        /// Size of the copy of the database, bytes.
+        /// Size of the database copy, bytes.
         pub database_bytes: u64,
-        /// SHA-256 of the copy of the database, in hexadecimal digits.
+        /// SHA-256 hash of the database copy, in hexadecimal digits.
         pub database_hash: String,
-        /// SHA-256 of the key of the database, in hexadecimal digits; absent if there was no key.
+        /// SHA-256 hash of the database key, in hexadecimal digits; absent if there was no key.
         pub key_hash: Option<String>,
-        /// Number of artifact files in it.
+        /// Number of artifact files in the backup.
         pub artifacts: u64,
-        /// Size of these files, bytes. Backups share the disk space of identical files.
+        /// Size of the artifact files, bytes. Identical files occupy disk space only once across backups.
         pub artifact_bytes: u64,
     }
 
     /// Backups, newest first.
     pub struct Backups {
-        /// Directory of the backups.
+        /// Path of the directory that contains the backups.
         pub dir: String,
         /// The backups.
         pub backups: Vec<Backup>,
-        /// Total size on disk, bytes; a file that several backups share counts once.
+        /// Total size of the backups on disk, bytes; a file that several backups share is counted once.
         pub total_bytes: u64,
-        /// Names of entries of this directory that are not readable backups.
+        /// Names of entries in the backup directory that are not readable backups.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub unreadable: Vec<String>,
     }
@@ -82,10 +82,11 @@ wire! {
         pub backup: Backup,
         /// Number of artifacts with an intact copy in the backup.
         pub artifacts_checked: u64,
-        /// Number of artifacts without an intact copy in the backup. The memory can be restored without them.
+        /// Number of artifacts without an intact copy in the backup. The memory can be restored without these
+        /// artifacts.
         #[serde(default)]
         pub artifacts_lost: u64,
-        /// Paths of these artifacts, at most 100.
+        /// Paths of the artifacts without an intact copy, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub lost: Vec<String>,
     }
@@ -103,14 +104,14 @@ wire! {
         pub backup: Backup,
         /// Path of the restored database.
         pub database: String,
-        /// Directory that contains the replaced database; absent if there was no database.
+        /// Path of the directory that contains the replaced database; absent if there was no database.
         pub replaced: Option<String>,
         /// Number of missing artifact files that were restored.
         pub artifacts: u64,
-        /// Number of artifacts that remain missing, because the backup has no intact copy of them.
+        /// Number of artifacts that remain missing because the backup has no intact copies of them.
         #[serde(default)]
         pub artifacts_lost: u64,
-        /// Paths of these artifacts, at most 100.
+        /// Paths of the artifacts without an intact copy, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub lost: Vec<String>,
     }

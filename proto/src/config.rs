@@ -17,22 +17,22 @@ params! {
     pub struct SetParams {
         /// Key of the setting, for example `artifacts.dir` or `device.pixel.timeout_ms`.
         pub key: String,
-        /// New value as text. It is parsed according to the type of the setting: a number, `true` or `false`, a path or
-        /// a word.
+        /// New value as a string, which is parsed according to the type of the setting: a number, `true` or `false`, a
+        /// path or a word.
         pub value: crate::Secret,
     }
 }
 
 words! {
-    /// Origin of the value of a setting.
+    /// Origin of a setting's value.
     Source {
-        /// Command-line flag of the daemon.
+        /// A command-line flag of the daemon.
         Flag = "flag",
-        /// Environment variable of the daemon.
+        /// An environment variable of the daemon.
         Env = "env",
-        /// Configuration file.
+        /// The configuration file.
         File = "file",
-        /// Built-in default.
+        /// The built-in default.
         Default = "default",
     }
 }
@@ -40,23 +40,23 @@ words! {
 wire! {
     /// A setting.
     pub struct Setting {
-        /// Key, for example `artifacts.dir`.
+        /// Key of the setting, for example `artifacts.dir`.
         pub key: String,
-        /// Effective value; null if there is none. Secrets are shown as `<redacted>`.
+        /// Effective value of the setting; null if there is none. Secrets are shown as `<redacted>`.
         pub value: Value,
         /// Origin of the value.
         pub source: Source,
-        /// Name of the environment variable or path of the file that the value comes from; absent for flags and
+        /// Name of the environment variable, or path of the file, that the value comes from; absent for flags and
         /// defaults.
         pub origin: Option<String>,
-        /// Short description.
+        /// Short description of the setting.
         pub about: String,
         /// Whether a change takes effect only after a restart of the daemon.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub needs_restart: bool,
     }
 
-    /// All settings.
+    /// Result of `config.list`: all settings.
     pub struct Settings {
         /// Path of the configuration file, whether or not it exists.
         pub file: String,
@@ -71,7 +71,7 @@ wire! {
         pub setting: Setting,
         /// Path of the configuration file.
         pub file: String,
-        /// Whether the file was changed; false if there was nothing to change.
+        /// Whether the configuration file was changed; false if there was nothing to change.
         pub changed: bool,
     }
 }
@@ -79,9 +79,9 @@ wire! {
 methods! {
     /// Lists all settings with their values and the origins of the values.
     ConfigList = "config.list" (crate::vocabulary::NoParams) -> Settings, Read, [Conflict], "{}";
-    /// Returns one setting.
+    /// Returns a setting with its value.
     ConfigGet = "config.get" (KeyParams) -> Setting, Read, [Conflict], r#"{"key":"artifacts.dir"}"#;
-    /// Writes a setting to the configuration file; it takes effect at once unless it needs a restart.
+    /// Writes a setting to the configuration file; the change takes effect at once unless it requires a restart.
     ConfigSet = "config.set" (SetParams) -> SettingChange, Admin, [Conflict], r#"{"key":"artifacts.max_age_days","value":"14"}"#;
     /// Removes a setting from the configuration file.
     ConfigUnset = "config.unset" (KeyParams) -> SettingChange, Admin, [Conflict], r#"{"key":"artifacts.max_age_days"}"#;

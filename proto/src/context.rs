@@ -1,4 +1,5 @@
-//! Assembling the context of the language model, and reporting its size. The methods belong to `conversation.*`.
+//! Assembling the context for the language model, and reporting the context's size. The methods belong to
+//! `conversation.*`.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +12,20 @@ session_params! {
     /// Parameters of `conversation.usage`.
     #[derive(Default)]
     pub struct UsageParams {
-        /// Conversation of the session.
+        /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
-        /// Number of tokens to be added; the result says whether they fit. Excludes `text`.
+        /// Number of tokens to be added; the result reports whether they fit. Mutually exclusive with `text`.
         pub tokens: Option<u64>,
         /// Tool definitions that the request to the model will contain. Their tokens are counted as well.
         pub tools: Option<Vec<Value>> where items 0..=1000,
-        /// Text to be added; its tokens are counted. Excludes `tokens`.
+        /// Text to be added, whose tokens are counted. Mutually exclusive with `tokens`.
         pub text: Option<String>,
     }
 
     /// Parameters of `conversation.context`.
     #[derive(Default)]
     pub struct ConversationContextParams {
-        /// Conversation of the session.
+        /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Maximum size of the context, tokens; by default the limit of the conversation.
         pub budget: Option<u64> where 64..=100_000_000,
@@ -38,13 +39,13 @@ session_params! {
     /// Parameters of `conversation.working`.
     #[derive(Default)]
     pub struct WorkingParams {
-        /// Conversation of the session.
+        /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
     }
 }
 
 words! {
-    /// Format of messages.
+    /// Message format.
     #[cfg_attr(feature = "schema", schemars(rename = "MessageFormat"))]
     Format {
         /// Native format, as accepted by conversation.append.
@@ -57,51 +58,52 @@ words! {
 }
 
 wire! {
-    /// Size of the context compared with its limits.
+    /// Size of the context, with the limits that apply to it.
     pub struct Usage {
         /// Name of the session.
         pub session: String,
-        /// Tokens of the context that `conversation.context` assembles within the limit. In the result of
-        /// `conversation.append`, these are the tokens of the conversation alone.
+        /// Number of tokens in the context that `conversation.context` assembles within the limit. In the result of
+        /// `conversation.append`, number of tokens in the conversation alone.
         pub used: i64,
-        /// Maximum number of tokens.
+        /// Maximum number of tokens in the context.
         pub limit: i64,
-        /// Share of the token limit that is used, per cent.
+        /// Percentage of the token limit that is used.
         pub percentage: f64,
-        /// Percentage of either limit above which the context is compacted.
+        /// Percentage of the token limit or message limit above which the context is compacted.
         pub threshold: f64,
         /// Number of messages in the context.
         pub messages: i64,
-        /// Maximum number of messages.
+        /// Maximum number of messages in the context.
         pub max_messages: i64,
-        /// Number of recorded messages, including those no longer in the context.
+        /// Number of recorded messages, including messages that are no longer in the context.
         pub recorded: i64,
-        /// Tokens of all recorded messages.
+        /// Number of tokens in all recorded messages.
         pub recorded_tokens: i64,
-        /// Name of the tokenizer that counts, or `estimate` if none is known for the model.
+        /// Name of the tokenizer that counts the tokens, or `estimate` if none is known for the model.
         pub tokenizer: String,
-        /// Split of the token limit between the parts of a context.
+        /// Allocation of the token limit to the parts of a context.
         pub allocation: Allocation,
-        /// Tokens to be added: `tokens`, or the number of tokens of `text`; absent if neither was given.
+        /// Number of tokens to be added: the parameter `tokens`, or the number of tokens in `text`; absent if neither
+        /// was given.
         pub asked: Option<i64>,
         /// Whether these tokens fit in addition to the used tokens and the safety buffer; absent if none were given.
         pub can_afford: Option<bool>,
     }
 
-    /// Split of a budget between the parts of a context, tokens.
+    /// Allocation of a token budget to the parts of a context; all fields are numbers of tokens.
     #[derive(Copy, Eq)]
     pub struct Allocation {
-        /// System messages and context keys.
+        /// Tokens for system messages and context keys.
         pub system: i64,
-        /// Knowledge about the app and the current page: bugs, patterns, notes, experience.
+        /// Tokens for knowledge about the app and the current page: bugs, patterns, notes, experience.
         pub knowledge: i64,
-        /// Summary and recent turns.
+        /// Tokens for the summary and recent turns.
         pub history: i64,
-        /// Goal and tasks.
+        /// Tokens for the goal and tasks.
         pub current_task: i64,
-        /// Reserved for the tool definitions of the caller.
+        /// Tokens reserved for the caller's tool definitions.
         pub tools: i64,
-        /// Safety buffer, left empty.
+        /// Tokens left unused as a safety buffer.
         pub buffer: i64,
     }
 
@@ -109,19 +111,19 @@ wire! {
     pub struct ContextPart {
         /// Name of the part: `system`, `knowledge`, `summary`, `history` or `now`.
         pub part: String,
-        /// Number of messages.
+        /// Number of messages in the part.
         pub messages: i64,
-        /// Tokens of the messages.
+        /// Number of tokens in the messages of the part.
         pub tokens: i64,
     }
 
     /// Content that was omitted from a context.
     pub struct Omission {
-        /// Kind of content.
+        /// Kind of omitted content.
         pub what: String,
         /// Number of omitted items.
         pub count: i64,
-        /// Tokens of the omitted items.
+        /// Number of tokens in the omitted items.
         pub tokens: i64,
         /// Reason for the omission.
         pub why: String,
@@ -134,15 +136,15 @@ wire! {
         /// Messages to send, in the requested format.
         pub messages: Vec<Value>,
         /// System prompt as text blocks; absent if the format does not separate it from the messages. The stable block
-        /// precedes the block that changes with the tasks, so that a cache breakpoint fits between them.
+        /// precedes the block that changes with the tasks, so that a cache breakpoint can be placed between them.
         pub system: Option<Vec<Value>>,
-        /// Tokens of the context, including those of the tool definitions.
+        /// Number of tokens in the context, including the tool definitions.
         pub tokens: i64,
-        /// Tokens of the tool definitions.
+        /// Number of tokens in the tool definitions.
         pub tools_tokens: i64,
-        /// Maximum number of tokens.
+        /// Maximum number of tokens in the context.
         pub budget: i64,
-        /// Name of the tokenizer that counted, or `estimate` if none is known for the model.
+        /// Name of the tokenizer that counted the tokens, or `estimate` if none is known for the model.
         pub tokenizer: String,
         /// Parts of the context, in the order of their messages. Messages are counted before they are converted to the
         /// requested format.
@@ -150,19 +152,19 @@ wire! {
         /// Number of leading messages that are expected to be the same on the next call, so that a prompt cache can
         /// cover them.
         pub stable_messages: i64,
-        /// Split of the budget.
+        /// Allocation of the budget to the parts of a context.
         pub allocation: Allocation,
         /// Context keys and their values, meant as defaults for tool arguments.
         pub context: BTreeMap<String, String>,
         /// Content that did not fit.
         pub left_out: Vec<Omission>,
-        /// Tokens of all messages since the context was last cleared.
+        /// Number of tokens in all messages since the context was last cleared.
         pub tokens_of_all: i64,
-        /// Share of those tokens that is saved by sending this context instead, per cent.
+        /// Percentage of those tokens that is saved by sending only this context.
         pub saved_percent: f64,
     }
 
-    /// Information that an agent needs to continue its work.
+    /// Working memory: information that an agent needs to continue its work.
     pub struct WorkingMemory {
         /// Name of the session.
         pub session: String,
@@ -175,7 +177,7 @@ wire! {
         /// Elements that have an alias, in the order of the aliases. Empty if the daemon was restarted since the last
         /// observation.
         pub active_elements: Vec<ActiveElement>,
-        /// Observation that the aliases come from.
+        /// Id of the observation that the aliases come from.
         pub observation_id: Option<String>,
         /// Whether an action was performed since the last observation, so that the screen may have changed.
         pub stale: bool,

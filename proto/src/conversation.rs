@@ -1,5 +1,5 @@
-//! `conversation.*`: the record of messages, the part of it in the model's context, and the summaries that replace the
-//! rest.
+//! `conversation.*`: recorded messages, which of them are in the model's context, and the summaries that replace the
+//! others.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,13 @@ session_params! {
     #[derive(Default)]
     pub struct AppendParams {
         /// Messages in chronological order. Messages in the formats of OpenAI's chat completions and of Anthropic's API
-        /// are accepted unchanged, and a plain string is a message of the user. Unknown fields are stored in `extra`.
+        /// are accepted unchanged, and a plain string is taken as a message from the user. Unknown fields are stored in
+        /// `extra`.
         #[serde(deserialize_with = "crate::incoming::messages")]
         pub messages: Vec<Message> where items 1..=1000,
-        /// Conversation of the session. It is created on first use.
+        /// Name of the conversation within the session; the conversation is created on first use.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
-        /// Context keys to set; at most 100.
+        /// Context keys to set, with their values; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
     }
@@ -24,7 +25,7 @@ session_params! {
     /// Parameters of `conversation.list`.
     #[derive(Default)]
     pub struct ConversationListParams {
-        /// Conversation of the session.
+        /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Maximum number of messages.
         pub limit: Option<u32> where 1..=10_000 = 20,
@@ -35,7 +36,7 @@ session_params! {
     /// Parameters of `conversation.compact`.
     #[derive(Default)]
     pub struct CompactParams {
-        /// Conversation of the session.
+        /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Number of newest messages that stay in the context; by default the setting `conversation.keep_recent`.
         pub keep: Option<u32> where 0..=1_000_000,
@@ -46,7 +47,7 @@ session_params! {
     /// Parameters of `conversation.summary`.
     #[derive(Default)]
     pub struct SummaryParams {
-        /// Conversation of the session.
+        /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
     }
 
@@ -56,12 +57,12 @@ session_params! {
         /// Words to search for, in any language; there is no query syntax. If no message has all of the words, messages
         /// with some of them are returned.
         pub query: String where chars 1..=1000,
-        /// Conversation of the session; by default all of them.
+        /// Name of the conversation within the session; by default all conversations.
         pub conversation: Option<String>,
         /// Whether to search the conversations of all sessions instead of this one.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub everywhere: bool,
-        /// Only messages of this author.
+        /// Only messages with this role.
         pub role: Option<Role>,
         /// Only messages recorded at or after this time, UTC milliseconds.
         pub since: Option<i64>,
@@ -74,7 +75,7 @@ session_params! {
     /// Parameters of `conversation.delete`.
     #[derive(Default)]
     pub struct DeleteMessageParams {
-        /// Conversation of the session.
+        /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Position of the message.
         pub position: i64,
@@ -83,7 +84,7 @@ session_params! {
     /// Parameters of `conversation.clear`.
     #[derive(Default)]
     pub struct ClearParams {
-        /// Conversation of the session.
+        /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Whether to clear the context keys and the rolling summary as well.
         #[serde(default)]
@@ -96,22 +97,22 @@ wire! {
     pub struct RecordedMessage {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that the message came from; absent if that is this memory.
+        /// Uid of the memory that the message came from; absent if it originated in this memory.
         pub origin: Option<String>,
-        /// Position in the conversation, from 1.
+        /// Position of the message in the conversation, from 1.
         pub position: i64,
-        /// Number of the turn it belongs to; each `user` message starts a turn.
+        /// Number of the turn that the message belongs to; each `user` message starts a turn.
         pub turn: i64,
-        /// The message.
+        /// The message itself.
         #[serde(flatten)]
         pub message: Message,
-        /// Tokens of the message.
+        /// Number of tokens in the message.
         pub tokens: i64,
-        /// Name of the tokenizer that counted, or `estimate` if none is known for the model.
+        /// Name of the tokenizer that counted the tokens, or `estimate` if none is known for the model.
         pub tokenizer: String,
         /// Whether the message is in the context; otherwise it was cleared or is represented by a summary.
         pub in_context: bool,
-        /// Time of recording, UTC milliseconds.
+        /// Time at which the message was recorded, UTC milliseconds.
         pub at: i64,
     }
 
@@ -119,7 +120,7 @@ wire! {
     pub struct Messages {
         /// The messages.
         pub messages: Vec<RecordedMessage>,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 
@@ -131,14 +132,14 @@ wire! {
         pub first: i64,
         /// Position of the last new message.
         pub last: i64,
-        /// Tokens of the new messages.
+        /// Number of tokens in the new messages.
         pub tokens: i64,
         /// Context keys that were set, with their values: those given in the call, and those set by successful tool
         /// calls.
         pub context_set: BTreeMap<String, String>,
         /// Number of older messages that were compacted because the context had become too full.
         pub compacted: i64,
-        /// Size of the context afterwards.
+        /// Size of the context after the call.
         pub usage: Usage,
     }
 
@@ -146,11 +147,11 @@ wire! {
     pub struct CompactResult {
         /// Name of the session.
         pub session: String,
-        /// Number of messages that left the context.
+        /// Number of messages that were removed from the context.
         pub messages: i64,
-        /// Tokens in the context before.
+        /// Number of tokens in the context before compaction.
         pub tokens_before: i64,
-        /// Tokens in the context afterwards, including the summary.
+        /// Number of tokens in the context after compaction, including the summary.
         pub tokens_after: i64,
         /// Number of key facts that were saved as patterns.
         pub facts: i64,
@@ -168,31 +169,31 @@ wire! {
         pub text: String,
         /// `extractive` (sentences taken from the messages) or `model` (written by a language model).
         pub method: String,
-        /// Language model that wrote it; absent for an extractive summary.
+        /// Language model that wrote the summary; absent for an extractive summary.
         pub model: Option<String>,
-        /// Tokens of the summary.
+        /// Number of tokens in the summary.
         pub tokens: i64,
-        /// Whether a language model has yet to write a better version.
+        /// Whether a language model will still write a better version.
         pub pending: bool,
         /// Error of the last attempt to write the summary with a language model.
         pub error: Option<String>,
-        /// Time of creation, UTC milliseconds.
+        /// Time at which the summary was created, UTC milliseconds.
         pub created_at: i64,
     }
 
-    /// The rolling summary, and the messages to send with it.
+    /// Rolling summary of a conversation, and the messages to send to the model.
     pub struct Summary {
         /// Name of the session.
         pub session: String,
         /// Lines of the summary, one per turn, oldest first.
         pub lines: Vec<String>,
-        /// Messages to send before the next request: the summary, an acknowledgement, and the last messages.
+        /// Messages to send ahead of the next request: the summary, an acknowledgement, and the last messages.
         pub messages: Vec<Message>,
-        /// Tokens of these messages.
+        /// Number of tokens in these messages.
         pub tokens: i64,
-        /// Tokens of all messages since the context was last cleared.
+        /// Number of tokens in all messages since the context was last cleared.
         pub tokens_of_all: i64,
-        /// Share of those tokens that is saved by sending these messages instead, per cent.
+        /// Percentage of those tokens that is saved by sending only the messages in `messages`.
         pub saved_percent: f64,
         /// Context keys and their values, meant as defaults for tool arguments.
         pub context: BTreeMap<String, String>,
@@ -202,23 +203,23 @@ wire! {
 
     /// A message found by `conversation.search`.
     pub struct FoundMessage {
-        /// Unique id.
+        /// Unique id of the message.
         pub uid: String,
         /// Name of the session.
         pub session: String,
         /// Name of the conversation.
         pub conversation: String,
-        /// Position in the conversation.
+        /// Position of the message in the conversation.
         pub position: i64,
         /// Author of the message.
         pub role: Role,
         /// Name of the author or of the tool.
         pub name: Option<String>,
-        /// Excerpt around the first match, matches in brackets.
+        /// Excerpt around the first match, with the matches in brackets.
         pub text: String,
         /// Relevance, 0 to 1.
         pub score: f64,
-        /// Time of recording, UTC milliseconds.
+        /// Time at which the message was recorded, UTC milliseconds.
         pub at: i64,
     }
 
@@ -226,7 +227,7 @@ wire! {
     pub struct FoundMessages {
         /// The messages.
         pub messages: Vec<FoundMessage>,
-        /// Whether the messages have all words of the query, or any of them.
+        /// Whether each message contains all words of the query or only some of them.
         pub matched: crate::notes::TermMatch,
     }
 
@@ -238,8 +239,8 @@ wire! {
         pub position: i64,
         /// Number of statements and summaries derived from the message, which were deleted as well.
         pub derived: i64,
-        /// Reports and exports of the session in files that the caller had named. They may quote the message and are
-        /// not deleted.
+        /// Reports and exports of the session that were saved to files named by the caller. They may quote the message
+        /// and are not deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,
         /// Names of the backups that still contain the message, newest first; `backup.delete` deletes a backup.
@@ -251,15 +252,15 @@ wire! {
     pub struct ClearResult {
         /// Name of the session.
         pub session: String,
-        /// Number of messages that left the context; they remain recorded.
+        /// Number of messages that were removed from the context; they remain recorded.
         pub messages: i64,
     }
 }
 
 methods! {
-    /// Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full.
+    /// Records messages, counts their tokens, extracts context keys and facts, and compacts an overfull context.
     ConversationAppend = "conversation.append" (AppendParams, SESSION) -> AppendResult, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
-    /// Lists recorded messages, newest first, including those that are no longer in the context.
+    /// Lists recorded messages, newest first, including messages that are no longer in the context.
     ConversationList = "conversation.list" (ConversationListParams, SESSION) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;
     /// Replaces older messages in the context with a summary; the messages remain recorded.
     ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> CompactResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;

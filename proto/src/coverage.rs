@@ -15,15 +15,15 @@ wire! {
     pub struct Share {
         /// Number of items in the visual memory.
         pub known: i64,
-        /// Number of those that the session covered.
+        /// Number of these items that the session covered.
         pub covered: i64,
-        /// Covered share, per cent; 0 if nothing is known.
+        /// Percentage of the known items that the session covered; 0 if no items are known.
         pub percent: f64,
-        /// Names of uncovered items; at most 20.
+        /// Names of items that the session did not cover; at most 20.
         pub missing: Vec<String>,
     }
 
-    /// Coverage of the pages and elements in the visual memory by a session.
+    /// A session's coverage of the pages and elements in the visual memory.
     #[derive(Default)]
     pub struct Coverage {
         /// Package that the coverage refers to; absent if none could be determined.
@@ -38,7 +38,7 @@ wire! {
         pub elements_tested: i64,
         /// Number of visited pages, known or not.
         pub pages_visited: i64,
-        /// Percentage of known elements that were tested. If no elements are known, percentage of known pages that were
+        /// Percentage of known elements that were tested; if no elements are known, percentage of known pages that were
         /// visited.
         pub coverage_percent: f64,
     }

@@ -6,39 +6,39 @@ use crate::{Effect, ErrorCode, SharedParams};
 words! {
     /// State of a background task.
     TaskState {
-        /// Running.
+        /// The task is running.
         Running = "running",
-        /// Failed, waiting to be restarted.
+        /// The task has failed and is waiting to be restarted.
         Restarting = "restarting",
     }
 }
 
 wire! {
-    /// Version and capabilities; constant while the daemon runs.
+    /// Version and capabilities of the daemon, which do not change while it runs.
     #[cfg_attr(feature = "schema", schemars(rename = "DaemonVersion"))]
     pub struct Version {
-        /// Version of the program.
+        /// Version of the daemon program.
         pub version: String,
         /// Version of the wire contract.
         pub protocol: u32,
-        /// Capabilities; clients should check these instead of the version.
+        /// Capabilities of the daemon; clients should check these instead of the version.
         pub capabilities: Vec<String>,
-        /// Process id.
+        /// Process id of the daemon.
         pub pid: u32,
-        /// Start time, UTC milliseconds.
+        /// Time at which the daemon was started, UTC milliseconds.
         pub started_at: i64,
     }
 
     /// Status of the daemon.
     #[cfg_attr(feature = "schema", schemars(rename = "DaemonStatus"))]
     pub struct Status {
-        /// Process id.
+        /// Process id of the daemon.
         pub pid: u32,
-        /// Version of the program.
+        /// Version of the daemon program.
         pub version: String,
         /// Time since the start of the daemon, milliseconds.
         pub uptime_ms: u64,
-        /// Path of the socket.
+        /// Path of the daemon's socket.
         pub socket: String,
         /// Path of the memory database.
         pub database: String,
@@ -50,20 +50,20 @@ wire! {
         pub connections: u64,
         /// Number of calls in progress, including this one.
         pub calls_in_flight: u64,
-        /// The devices, by name.
+        /// The devices, sorted by name.
         pub devices: Vec<crate::device::DeviceInfo>,
-        /// State of the database.
+        /// State of the memory database.
         pub store: StoreStatus,
-        /// Sizes on disk, apart from the database itself.
+        /// Sizes on disk of the write-ahead log, the artifacts and the backups.
         #[serde(default)]
         pub sizes: Sizes,
         /// Time of the newest backup, UTC milliseconds; absent if there is none.
         pub last_backup_at: Option<i64>,
-        /// Background tasks, by name.
+        /// Background tasks, sorted by name.
         #[serde(default)]
         pub tasks: Vec<TaskInfo>,
-        /// Reason why the configuration file was last rejected; absent if it is valid. The previous settings remain in
-        /// effect.
+        /// Reason why the configuration file was last rejected, in which case the previous settings remain in effect;
+        /// absent if the file is valid.
         pub config_error: Option<String>,
         /// Unknown keys in the configuration file.
         pub config_warnings: Vec<String>,
@@ -71,22 +71,22 @@ wire! {
 
     /// A background task.
     pub struct TaskInfo {
-        /// Name.
+        /// Name of the task.
         pub name: String,
-        /// State.
+        /// State of the task.
         pub state: TaskState,
-        /// Number of times it failed and was restarted.
+        /// Number of times the task failed and was restarted.
         pub restarts: u64,
-        /// Error of its last failure; absent if it never failed.
+        /// Error of the task's last failure; absent if it never failed.
         pub last_error: Option<String>,
     }
 
-    /// The state of the memory database.
+    /// State of the memory database.
     #[derive(Default)]
     pub struct StoreStatus {
         /// Whether writes are accepted.
         pub writable: bool,
-        /// Description of the damage; absent if there is none.
+        /// Description of the damage to the database; absent if there is none.
         pub damage: Option<String>,
         /// Suggested remedy for the damage; absent if there is none.
         pub advice: Option<String>,
@@ -100,17 +100,17 @@ wire! {
         pub pending_writes: u64,
     }
 
-    /// Calls of one method since the start of the daemon.
+    /// Call statistics of one method since the start of the daemon.
     pub struct MethodLoad {
-        /// Wire name.
+        /// Wire name of the method.
         pub name: String,
-        /// Number of calls that ended.
+        /// Number of completed calls.
         pub calls: u64,
-        /// Number of those that ended with an error.
+        /// Number of completed calls that returned an error.
         pub errors: u64,
-        /// Mean duration, microseconds; waiting for a device included.
+        /// Mean duration of a call, including the wait for a device, microseconds.
         pub mean_us: u64,
-        /// Longest duration, microseconds.
+        /// Longest duration of a call, microseconds.
         pub max_us: u64,
     }
 
@@ -118,18 +118,18 @@ wire! {
     pub struct Metrics {
         /// All metrics in the Prometheus text format.
         pub text: String,
-        /// Methods that were called, by name.
+        /// Call statistics of the methods that were called, sorted by name.
         pub methods: Vec<MethodLoad>,
     }
 
-    /// Sizes on disk, bytes. A file with several hard links counts once.
+    /// Sizes on disk, bytes. A file with several hard links is counted once.
     #[derive(Default)]
     pub struct Sizes {
-        /// Size of the write-ahead log of the database.
+        /// Size of the database's write-ahead log, bytes.
         pub wal_bytes: u64,
-        /// Size of the files in the shared artifact directory.
+        /// Size of the files in the shared artifact directory, bytes.
         pub artifact_bytes: u64,
-        /// Size of the backups.
+        /// Size of the backups, bytes.
         pub backup_bytes: u64,
     }
 
@@ -154,7 +154,7 @@ wire! {
         pub methods: Vec<MethodSummary>,
     }
 
-    /// A row of the method table without its schemas; `rpc.discover` returns the schemas.
+    /// A row of the method table without the schemas, which `rpc.discover` returns.
     pub struct MethodSummary {
         /// Wire name, `namespace.verb`.
         pub name: String,
@@ -162,11 +162,11 @@ wire! {
         pub summary: String,
         /// Effect of the method.
         pub effect: Effect,
-        /// Common parameters that it accepts.
+        /// Common parameters that the method accepts.
         pub takes: SharedParams,
-        /// Whether it accepts a `requestKey`.
+        /// Whether the method accepts a `requestKey`.
         pub request_key: bool,
-        /// Codes of all errors that it can return.
+        /// Codes of all errors that the method can return.
         pub errors: Vec<ErrorCode>,
     }
 
@@ -182,7 +182,7 @@ methods! {
     DaemonVersion = "daemon.version" (NoParams) -> Version, Read, [], "{}";
     /// Returns the status of the daemon, its devices and its database.
     DaemonStatus = "daemon.status" (NoParams) -> Status, Read, [], "{}";
-    /// Returns metrics of calls, devices, queues and sizes, also in the Prometheus text format.
+    /// Returns metrics about calls, devices, queues and sizes, also in the Prometheus text format.
     DaemonMetrics = "daemon.metrics" (NoParams) -> Metrics, Read, [], "{}";
     /// Lists all methods with their common parameters and possible errors.
     DaemonMethods = "daemon.methods" (NoParams) -> MethodList, Read, [], "{}";

@@ -15,14 +15,14 @@ params! {
         /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can
         /// read.
         pub token: Option<Secret>,
-        /// Timeout of one request, milliseconds.
+        /// Timeout for a single request to the device, milliseconds.
         pub timeout_ms: Option<u64> where 1..=600_000 = 10_000,
-        /// Whether to save the device in the configuration file; by default true. Otherwise it exists until the daemon
-        /// stops.
+        /// Whether to save the device in the configuration file; by default true. If false, the device exists only
+        /// until the daemon stops.
         #[serde(default = "default_true")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub persist: bool,
-        /// Whether to check that the device works, for at most 5 s. The device is added in any case.
+        /// Whether to check, for at most 5 s, that the device works. The device is added regardless of the result.
         pub check: Option<bool> = true,
     }
 
@@ -38,15 +38,16 @@ params! {
     /// Parameters of `device.connectUsb`.
     #[derive(Default)]
     pub struct ConnectUsbParams {
-        /// Serial of the phone, or `host:port` of a phone that `adb connect` can reach; optional if exactly one phone
-        /// is attached.
+        /// Serial number of the phone, or `host:port` of a phone that `adb connect` can reach; optional if exactly one
+        /// phone is attached.
         pub serial: Option<String>,
-        /// Name of the device in the settings; by default the existing name of this phone, else `default`, else one
-        /// made from the serial.
+        /// Name of the device in the settings; by default the phone's existing name, else `default`, else a name
+        /// derived from the serial.
         pub name: Option<String>,
-        /// Local port to forward; by default the previous one, else the port number on the phone, else any free one.
+        /// Local port to forward; by default the previously forwarded port, else the same port number as on the phone,
+        /// else any free port.
         pub local_port: Option<u16> where 1..=65_535,
-        /// Whether to only report the changes without making them.
+        /// Whether to report the changes without making them.
         #[serde(default)]
         pub print_only: bool,
     }
@@ -64,9 +65,9 @@ device_params! {
     /// Parameters of `device.lease`.
     #[derive(Default)]
     pub struct LeaseParams {
-        /// Duration of the lease unless it is renewed, milliseconds.
+        /// Duration of the lease in milliseconds, unless it is renewed.
         pub ttl_ms: u64 where 1..=3_600_000,
-        /// Whether the lease also ends when the connection of this call closes; not available over plain HTTP.
+        /// Whether the lease also ends when the connection that made this call closes; not available over plain HTTP.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub until_disconnect: bool,
     }
@@ -74,7 +75,7 @@ device_params! {
     /// Parameters of `device.packages`.
     #[derive(Default)]
     pub struct PackagesParams {
-        /// Only packages whose name contains this.
+        /// Only packages whose name contains this string.
         pub filter: Option<String>,
         /// Whether to include system packages.
         #[serde(default)]
@@ -85,47 +86,47 @@ device_params! {
 words! {
     /// Last known state of a device.
     DeviceState {
-        /// Not contacted yet.
+        /// The device has not been contacted yet.
         Unknown = "unknown",
-        /// Responding.
+        /// The device is responding.
         Ready = "ready",
-        /// Not reachable.
+        /// The device cannot be reached.
         Unreachable = "unreachable",
-        /// Token rejected.
+        /// The device rejected the token.
         Unauthorized = "unauthorized",
-        /// Responses malformed.
+        /// The device's responses are malformed.
         Failing = "failing",
     }
 
     /// Origin of a device.
     DeviceSource {
-        /// Configuration file.
+        /// The configuration file.
         Config = "config",
-        /// Created by device.add without being saved.
+        /// A call of device.add that did not save the device.
         Runtime = "runtime",
-        /// URL given in a call.
+        /// A URL given in a call.
         Call = "call",
     }
 }
 
 wire! {
-    /// A device and its state.
+    /// A device and its last known state.
     pub struct DeviceInfo {
-        /// Name; the URL for an ad-hoc device.
+        /// Name of the device; for an ad-hoc device, its URL.
         pub name: String,
         /// Type of the device, for example `autofish`.
         pub kind: String,
-        /// Base URL, without credentials.
+        /// Base URL of the device's service, without credentials.
         pub url: String,
-        /// Capabilities of the driver.
+        /// Capabilities of the device's driver.
         pub capabilities: Vec<String>,
-        /// Last known state.
+        /// Last known state of the device.
         pub state: DeviceState,
-        /// Last error; absent while the state is `ready`.
+        /// Last error of the device; absent while the state is `ready`.
         pub error: Option<String>,
-        /// Time of the last response, UTC milliseconds; absent if there was none yet.
+        /// Time of the device's last response, UTC milliseconds; absent if it has not responded yet.
         pub last_seen_at: Option<i64>,
-        /// Current lease; absent if there is none.
+        /// Current lease on the device; absent if there is none.
         pub lease: Option<LeaseInfo>,
         /// Number of calls waiting for the device.
         pub waiting: u64,
@@ -142,31 +143,31 @@ wire! {
         pub remaining_ms: u64,
     }
 
-    /// All devices.
+    /// Result of `device.list`: all devices.
     pub struct Devices {
-        /// The devices, by name.
+        /// The devices, sorted by name.
         pub devices: Vec<DeviceInfo>,
     }
 
     /// Result of `device.add`.
     pub struct AddResult {
-        /// The device.
+        /// The added device.
         pub device: DeviceInfo,
-        /// Path of the configuration file that it was saved in; absent if it was not saved.
+        /// Path of the configuration file in which the device was saved; absent if it was not saved.
         pub saved_in: Option<String>,
-        /// Result of the check; absent if the device was not checked.
+        /// Result of checking the device; absent if it was not checked.
         pub trial: Option<Trial>,
     }
 
     /// Result of checking whether a device works.
     pub struct Trial {
-        /// Whether it can be used.
+        /// Whether the device can be used.
         pub usable: bool,
         /// Result in one sentence.
         pub found: String,
         /// Suggested next step; absent if the device can be used.
         pub hint: Option<String>,
-        /// Code of the error; absent if it can be used.
+        /// Error code; absent if the device can be used.
         pub error: Option<crate::ErrorCode>,
         /// Foreground activity as `package/activity`; absent if unknown.
         pub top_activity: Option<String>,
@@ -182,7 +183,7 @@ wire! {
 
     /// Result of `device.health`.
     pub struct Health {
-        /// `healthy`; a service that cannot be reached is reported as an error instead.
+        /// Status: `healthy`; a service that cannot be reached is reported as an error instead.
         pub status: String,
         /// Type of service that responded, for example `service`.
         pub kind: String,
@@ -196,11 +197,11 @@ wire! {
 
     /// Connection to a device.
     pub struct Connection {
-        /// Base URL.
+        /// Base URL of the device's service.
         pub url: String,
-        /// `http`, or `usb-forward` for a port forwarded over USB.
+        /// Transport: `http`, or `usb-forward` for a port forwarded over USB.
         pub transport: String,
-        /// Serial of the phone; only for USB.
+        /// Serial number of the phone; only for USB.
         pub device: Option<String>,
         /// Port on this machine; only for USB.
         pub local_port: Option<u16>,
@@ -208,7 +209,7 @@ wire! {
         pub device_port: Option<u16>,
     }
 
-    /// Connection hint: a file in which the phone's app describes its service, and which `adb` can read.
+    /// Connection hint: a file that describes the service of the phone's app, and that `adb` can read.
     pub struct ConnectionHint {
         /// Package of the app.
         pub package_name: String,
@@ -232,13 +233,13 @@ wire! {
     pub struct ConnectUsbResult {
         /// Name of the device in the settings.
         pub device: String,
-        /// Serial of the phone.
+        /// Serial number of the phone.
         pub device_serial: String,
         /// Base URL of the service, through the forwarded port.
         pub remote_url: String,
         /// Always `usb-forward`.
         pub transport: String,
-        /// Port on this machine. With `printOnly` the one that would be used; 0 if `adb` would choose one.
+        /// Port on this machine. With `printOnly`, the port that would be used, or 0 if `adb` would choose it.
         pub local_port: u16,
         /// Port on the phone.
         pub device_port: u16,
@@ -248,17 +249,17 @@ wire! {
         pub hint: ConnectionHint,
         /// Whether a new forward was created.
         pub forwarded: bool,
-        /// Whether an existing forward was used; with `printOnly`, whether one would be used.
+        /// Whether an existing forward was reused; with `printOnly`, whether one would be reused.
         pub reused: bool,
         /// Whether the configuration file was changed.
         pub config_written: bool,
         /// Whether this was a dry run.
         pub print_only: bool,
-        /// Whether a token is configured for the device; it cannot be read over USB.
+        /// Whether a token is configured for the device. Tokens cannot be read over USB.
         pub token_configured: bool,
         /// Path of the configuration file, if it was changed.
         pub saved_in: Option<String>,
-        /// Remaining step for the user; absent if there is none.
+        /// Step that the user still has to take; absent if there is none.
         pub next_step: Option<String>,
     }
 
@@ -284,18 +285,18 @@ wire! {
 methods! {
     /// Adds a device; fails if the name belongs to a device with other settings.
     DeviceAdd = "device.add" (AddParams) -> AddResult, Admin, [Conflict], r#"{"name":"pixel","url":"http://127.0.0.1:8081"}"#;
-    /// Lists all devices with their state.
+    /// Lists all devices with their states.
     DeviceList = "device.list" (crate::vocabulary::NoParams) -> Devices, Read, [], "{}", DEVICES;
-    /// Removes a device, also from the configuration file.
+    /// Removes a device, including its entry in the configuration file.
     DeviceRemove = "device.remove" (RemoveParams) -> RemoveResult, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
     /// Checks whether the phone's service responds and accepts the token.
     DeviceHealth = "device.health" (DeviceParams, DEVICE) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
     /// Reserves the device for the session: other sessions can observe but not act. A repeated call renews the lease.
     DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<LeaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, Unsupported], r#"{"ttlMs":30000}"#, LEASE;
-    /// Releases the lease of the session.
+    /// Releases the session's lease on the device.
     DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}", RELEASE;
-    /// Lists the installed packages.
+    /// Lists the packages installed on the device.
     DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}";
-    /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device.
+    /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

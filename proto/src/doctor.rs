@@ -1,15 +1,15 @@
-//! `daemon.doctor`: checks of the daemon and what it depends on.
+//! `daemon.doctor`: checks of the daemon and of everything that it depends on.
 
 use crate::vocabulary::NoParams;
 
 words! {
-    /// Severity of a finding.
+    /// Severity of a check result.
     Level {
         /// There is no problem.
         Ok = "ok",
-        /// It works, but needs attention.
+        /// The checked subject works, but needs attention.
         Warning = "warning",
-        /// Something does not work.
+        /// The checked subject does not work.
         Error = "error",
     }
 }
@@ -19,7 +19,7 @@ wire! {
     pub struct Finding {
         /// Subject of the check, such as `database` or `device pixel`.
         pub check: String,
-        /// Severity.
+        /// Severity of the result.
         pub level: Level,
         /// Description of the result.
         pub message: String,
@@ -29,7 +29,7 @@ wire! {
 
     /// Result of `daemon.doctor`.
     pub struct Diagnosis {
-        /// Whether no check found an error.
+        /// Whether all checks passed without an error.
         pub ok: bool,
         /// Results of the checks.
         pub findings: Vec<Finding>,

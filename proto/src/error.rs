@@ -1,4 +1,4 @@
-//! The error codes. Numbers, documentation and the OpenRPC document are generated from this table.
+//! The table of error codes, from which their numbers, their documentation and the OpenRPC document are generated.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,20 +11,20 @@ macro_rules! codes {
         pub enum ErrorCode { $( #[doc = $doc] #[serde(rename = $name)] $variant, )* }
 
         impl ErrorCode {
-            /// All codes, in the order of their numbers.
+            /// All error codes, in the order of the table.
             pub const ALL: &[ErrorCode] = &[$(ErrorCode::$variant),*];
 
-            /// Returns the name used on the wire.
+            /// Returns the code's name on the wire.
             pub const fn name(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $name),* }
             }
 
-            /// Returns a one-sentence description.
+            /// Returns a one-sentence description of the code.
             pub const fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $doc),* }
             }
 
-            /// Returns whether the same call may succeed later without a change.
+            /// Returns whether the same call may succeed if it is repeated later without changes.
             pub const fn retryable(self) -> bool {
                 match self { $(ErrorCode::$variant => $retryable),* }
             }
@@ -94,15 +94,15 @@ impl std::fmt::Display for ErrorCode {
 }
 
 wire! {
-    /// Content of `data` in every error of the daemon.
+    /// Content of `data` in every error that the daemon returns.
     pub struct ErrorData {
-        /// Error code.
+        /// Code of the error.
         pub code: ErrorCode,
-        /// Whether the same call may succeed later without a change.
+        /// Whether the same call may succeed if it is repeated later without changes.
         pub retryable: bool,
         /// Suggested next step.
         pub hint: Option<String>,
-        /// Structured details of the failure; for an invalid parameter `path`, `expected` and `got`.
+        /// Structured details of the failure; for an invalid parameter, these are `path`, `expected` and `got`.
         pub details: Option<Value>,
         /// Trace id of the failed call in events and logs.
         pub trace_id: Option<String>,

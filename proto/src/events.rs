@@ -9,8 +9,8 @@ params! {
     /// Parameters of `events.subscribe`.
     #[derive(Default)]
     pub struct SubscribeParams {
-        /// Cursor of an event. Events recorded after it are sent first; 0 sends all. By default only new events are
-        /// sent.
+        /// Cursor of an event. Events recorded after that event are sent first; with 0, all recorded events are sent.
+        /// By default, only new events are sent.
         pub since: Option<i64>,
         /// Only messages about this device.
         pub device: Option<String>,
@@ -40,10 +40,10 @@ wire! {
         Device {
             /// Name of the device.
             device: String,
-            /// New state.
+            /// New state of the device.
             state: DeviceState,
         },
-        /// An item of the visual memory was forgotten, merged, renamed or deleted, or such a change was undone.
+        /// An item in the visual memory was forgotten, merged, renamed or deleted, or such a change was undone.
         Visual(Box<Change>),
         /// A call changed the daemon, its settings or its memory, for example saved a note or finished a task.
         Changed {
@@ -61,19 +61,20 @@ wire! {
         },
     }
 
-    /// A message with the cursor to resume from.
+    /// A message with the cursor from which a subscriber can resume.
     pub struct MessageWithCursor {
-        /// Cursor of the last event sent before this message, 0 if there was none; absent if the message is an event,
-        /// which has its own cursor. To miss no event, subscribe again with `since` set to the last received cursor.
+        /// Cursor of the last event sent before this message, or 0 if there was none; absent if the message is an
+        /// event, which has its own cursor. To resume without missing events, subscribe again with `since` set to the
+        /// last received cursor.
         pub cursor: Option<i64>,
         /// The message.
         #[serde(flatten)]
         pub message: Message,
     }
 
-    /// Notice that a session has observed a device.
+    /// Notification that a session has observed a device.
     pub struct ObservationNotice {
-        /// Position in the order of actions and observations of the device.
+        /// Position of the observation among all actions and observations of the device.
         pub seq: i64,
         /// Time of the observation, UTC milliseconds.
         pub at: i64,
@@ -92,7 +93,7 @@ wire! {
     }
 }
 
-/// Name of the notifications of a subscription.
+/// Method name of the notifications that a subscription sends.
 pub const NOTIFICATION: &str = "events.message";
 
 /// Name of the method that ends a subscription.

@@ -8,13 +8,13 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "VisualImportParams"))]
     pub struct ImportParams {
-        /// Absolute path of the directory of one app, or of the parent directory of several. The directory is not
-        /// changed.
+        /// Absolute path of an app's directory, or of the parent directory of several app directories. The directory is
+        /// not changed.
         pub dir: String,
-        /// Name to import the app under; by default the name in its files, else the name of its directory. Not allowed
-        /// for several apps.
+        /// Name under which to import the app; by default the name in its files, else the name of its directory. Not
+        /// allowed for several apps.
         pub app: Option<String>,
-        /// Whether to only report what would be imported.
+        /// Whether to report what would be imported without importing it.
         #[serde(default)]
         pub dry_run: bool,
         /// Session that the imported pictures belong to.
@@ -27,10 +27,10 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "VisualExportParams"))]
     pub struct ExportParams {
-        /// Directory to write to, an absolute path. Each app gets a subdirectory, which must not already contain an
+        /// Absolute path of the directory to write to. Each app gets a subdirectory, which must not already contain an
         /// export.
         pub dir: String,
-        /// Only this app and its sites; by default all apps.
+        /// Only this app and the sites in it; by default all apps.
         pub app: Option<String>,
         /// Only this site of the app.
         pub site: Option<String>,
@@ -41,17 +41,17 @@ wire! {
     /// Remark about data that was skipped or changed.
     #[derive(Eq)]
     pub struct FileRemark {
-        /// Path of the file, relative to the directory.
+        /// Path of the file, relative to the imported directory.
         pub file: String,
         /// Key of the entry; empty if the remark concerns the whole file.
         pub key: String,
-        /// Reason.
+        /// Reason why the data was skipped or changed.
         pub why: String,
     }
 
-    /// Import result of an app or site.
+    /// Import result for an app or site.
     pub struct ImportedScope {
-        /// App and site that it was imported as.
+        /// App and site that the data was imported as.
         #[serde(flatten)]
         pub about: ScopeInfo,
         /// Directory of the app or site, relative to the given directory.
@@ -62,7 +62,7 @@ wire! {
         pub states: Tally,
         /// Counts of transitions.
         pub transitions: Tally,
-        /// Counts of pictures of components and pages.
+        /// Counts of component and page pictures.
         pub pictures: Tally,
         /// Remarks about data that was skipped or changed.
         pub remarks: Vec<FileRemark>,
@@ -76,20 +76,20 @@ wire! {
         pub imported: Vec<ImportedScope>,
     }
 
-    /// Export result of an app or site.
+    /// Export result for an app or site.
     pub struct ExportedScope {
-        /// The app or site.
+        /// App or site that was exported.
         #[serde(flatten)]
         pub about: ScopeInfo,
-        /// Absolute path of the directory of the app or site.
+        /// Absolute path of the directory that the app or site was exported to.
         pub dir: String,
-        /// Number of components.
+        /// Number of exported components.
         pub components: u32,
-        /// Number of states.
+        /// Number of exported states.
         pub states: u32,
-        /// Number of transitions.
+        /// Number of exported transitions.
         pub transitions: u32,
-        /// Number of pictures.
+        /// Number of exported pictures.
         pub pictures: u32,
         /// Number of pictures whose files are missing.
         pub missing_pictures: u32,
@@ -103,7 +103,7 @@ wire! {
 }
 
 methods! {
-    /// Imports the files of the original visual-memory tool, in any of its three formats, with pictures and sites.
+    /// Imports files from the original visual-memory tool, in any of its three formats, with pictures and sites.
     VisualImport = "visual.import" (ImportParams, SESSION) -> VisualImportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
     /// Exports the visual memory as files that the original visual-memory tool can read.
     VisualExport = "visual.export" (ExportParams) -> VisualExportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/out"}"#;

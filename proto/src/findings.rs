@@ -6,19 +6,19 @@ session_params! {
     /// Parameters of `session.bug.add`.
     #[derive(Default)]
     pub struct BugAddParams {
-        /// Title on one line.
+        /// Title of the bug, on one line.
         pub title: String where chars 1..=300,
-        /// Severity.
+        /// Severity of the bug.
         pub severity: Option<Severity> = Severity::Medium,
-        /// Description.
+        /// Description of the bug.
         pub description: Option<String> where chars 1..=10_000,
-        /// Steps to reproduce it, in order; by default the last actions of the session: at most 10 of the last 30
-        /// minutes, starting at the last launch of an app if there is one.
+        /// Steps to reproduce the bug, in order. By default, the session's last actions: at most 10 from the last 30
+        /// minutes, starting at the last app launch if there is one.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub steps: Vec<String> where items 0..=100,
-        /// Expected behaviour.
+        /// Expected behaviour of the app.
         pub expected: Option<String> where chars 1..=10_000,
-        /// Actual behaviour.
+        /// Actual behaviour of the app.
         pub actual: Option<String> where chars 1..=10_000,
         /// Page key, activity or URL; by default the page that the session observed last.
         pub page: Option<String> where chars 1..=2000,
@@ -46,22 +46,22 @@ session_params! {
         pub id: i64,
         /// New title on one line.
         pub title: Option<String> where chars 1..=300,
-        /// New severity.
+        /// New severity of the bug.
         pub severity: Option<Severity>,
-        /// New description; an empty text removes it.
+        /// New description of the bug; an empty string removes it.
         pub description: Option<String> where chars 0..=10_000,
-        /// New steps to reproduce it, in order. Replaces the previous ones.
+        /// New steps to reproduce the bug, in order; they replace the previous ones.
         pub steps: Option<Vec<String>> where items 0..=100,
-        /// New expected behaviour; an empty text removes it.
+        /// New expected behaviour; an empty string removes it.
         pub expected: Option<String> where chars 0..=10_000,
-        /// New actual behaviour; an empty text removes it.
+        /// New actual behaviour; an empty string removes it.
         pub actual: Option<String> where chars 0..=10_000,
-        /// New page key, activity or URL; an empty text removes it.
+        /// New page key, activity or URL; an empty string removes it.
         pub page: Option<String> where chars 0..=2000,
-        /// New package; an empty text removes it.
+        /// New package of the app; an empty string removes it.
         pub app: Option<String> where chars 0..=255,
         /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an
-        /// empty text removes it.
+        /// empty string removes it.
         pub screenshot: Option<String>,
         /// New visibility of the bug.
         pub scope: Option<RecordScope>,
@@ -110,12 +110,12 @@ session_params! {
     /// Parameters of `session.tested`.
     #[derive(Default)]
     pub struct TestedParams {
-        /// Elements: each by component name, resource id, label, or alias such as `@n3`.
+        /// Tested elements, each given by component name, resource id, label, or alias such as `@n3`.
         pub elements: Vec<String> where items 1..=1000,
         /// Whether to accept elements that are neither on the current page nor in the visual memory of the app.
         #[serde(default)]
         pub new: bool,
-        /// Whether an assertion about the elements passed; omit it if there was none.
+        /// Whether an assertion about the elements passed; omit this parameter if there was no assertion.
         pub passed: Option<bool>,
         /// Page key, activity or URL; by default the page that the session observed last.
         pub page: Option<String> where chars 1..=2000,
@@ -138,7 +138,7 @@ params! {
         pub status: Option<BugStatus>,
         /// Only bugs of this package.
         pub app: Option<String>,
-        /// Only bugs on pages whose key, activity or URL contains this.
+        /// Only bugs on pages whose key, activity or URL contains this string.
         pub page: Option<String>,
         /// Maximum number of bugs.
         pub limit: Option<u32> where 1..=10_000 = 20,
@@ -154,7 +154,7 @@ params! {
         pub session: Option<String>,
         /// Only results with this status.
         pub status: Option<ResultStatus>,
-        /// Only results on pages whose key, activity or URL contains this.
+        /// Only results on pages whose key, activity or URL contains this string.
         pub page: Option<String>,
         /// Only results recorded at or after this time, UTC milliseconds.
         pub since: Option<i64>,
@@ -172,17 +172,17 @@ words! {
         Critical = "critical",
         /// An important function does not work.
         High = "high",
-        /// A function works only in part.
+        /// A function works only partially.
         Medium = "medium",
-        /// Cosmetic.
+        /// A cosmetic problem.
         Low = "low",
     }
 
     /// Status of a bug.
     BugStatus {
-        /// Open.
+        /// The bug has not been resolved.
         Open = "open",
-        /// Resolved.
+        /// The bug has been resolved.
         Resolved = "resolved",
     }
 
@@ -206,24 +206,24 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that the bug came from; absent if that is this memory.
+        /// Uid of the memory that the bug came from; absent if it originated in this memory.
         pub origin: Option<String>,
         /// Session that found the bug.
         pub session: String,
-        /// `session` if the bug is visible only to its session; absent otherwise.
+        /// `session` if the bug is visible only to the session that found it; absent otherwise.
         pub scope: Option<RecordScope>,
-        /// Title on one line.
+        /// Title of the bug, on one line.
         pub title: String,
-        /// Severity.
+        /// Severity of the bug.
         pub severity: Severity,
-        /// Description.
+        /// Description of the bug.
         pub description: Option<String>,
-        /// Steps to reproduce it, in order.
+        /// Steps to reproduce the bug, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub steps: Vec<String>,
-        /// Expected behaviour.
+        /// Expected behaviour of the app.
         pub expected: Option<String>,
-        /// Actual behaviour.
+        /// Actual behaviour of the app.
         pub actual: Option<String>,
         /// Package; absent if unknown.
         pub app: Option<String>,
@@ -235,7 +235,7 @@ wire! {
         pub screenshot: Option<String>,
         /// Uid of the task that was active when the bug was found.
         pub task: Option<String>,
-        /// Status.
+        /// Status of the bug.
         pub status: BugStatus,
         /// Reason for the resolution.
         pub resolution: Option<String>,
@@ -249,7 +249,7 @@ wire! {
     pub struct BugAddResult {
         /// The new bug.
         pub bug: Bug,
-        /// Similar bugs of the same app: open bugs, and resolved bugs that may have recurred; at most 3.
+        /// Similar bugs in the same app: open bugs, and resolved bugs that may have recurred; at most 3.
         pub similar: Vec<Bug>,
         /// Parts of the memory that were not searched, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -262,26 +262,26 @@ wire! {
         pub bugs: Vec<Bug>,
         /// Counts of all bugs that match the filters.
         pub counts: BugCounts,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 
     /// Number of bugs by severity and by status.
     #[derive(Default, Copy, Eq)]
     pub struct BugCounts {
-        /// All bugs.
+        /// Number of all bugs.
         pub total: i64,
-        /// Critical bugs.
+        /// Number of critical bugs.
         pub critical: i64,
-        /// Bugs of high severity.
+        /// Number of bugs of high severity.
         pub high: i64,
-        /// Bugs of medium severity.
+        /// Number of bugs of medium severity.
         pub medium: i64,
-        /// Bugs of low severity.
+        /// Number of bugs of low severity.
         pub low: i64,
-        /// Open bugs.
+        /// Number of open bugs.
         pub open: i64,
-        /// Resolved bugs.
+        /// Number of resolved bugs.
         pub resolved: i64,
     }
 
@@ -291,15 +291,15 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that the result came from; absent if that is this memory.
+        /// Uid of the memory that the result came from; absent if it originated in this memory.
         pub origin: Option<String>,
         /// Name of the session.
         pub session: String,
-        /// `session` if the result is visible only to its session; absent otherwise.
+        /// `session` if the result is visible only to the session that recorded it; absent otherwise.
         pub scope: Option<RecordScope>,
         /// Name of the test.
         pub name: String,
-        /// Outcome.
+        /// Outcome of the test.
         pub status: ResultStatus,
         /// Package; absent if unknown.
         pub app: Option<String>,
@@ -317,7 +317,7 @@ wire! {
         pub bug: Option<String>,
         /// Uid of the task that was active when the result was recorded.
         pub task: Option<String>,
-        /// Time of recording, UTC milliseconds.
+        /// Time at which the result was recorded, UTC milliseconds.
         pub created_at: i64,
     }
 
@@ -327,42 +327,42 @@ wire! {
         pub results: Vec<TestResult>,
         /// Counts of all results that match the filters.
         pub counts: ResultCounts,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 
     /// Number of test results by outcome.
     #[derive(Default, Copy, Eq)]
     pub struct ResultCounts {
-        /// All results.
+        /// Number of all results.
         pub total: i64,
-        /// Passed tests.
+        /// Number of passed tests.
         pub passed: i64,
-        /// Failed tests.
+        /// Number of failed tests.
         pub failed: i64,
-        /// Skipped tests.
+        /// Number of skipped tests.
         pub skipped: i64,
-        /// Tests that could not be completed.
+        /// Number of tests that could not be completed.
         pub error: i64,
     }
 
     /// An element that was marked as tested.
     pub struct TestedElement {
-        /// Name as given by the caller; an alias is replaced by its label.
+        /// Element name as given by the caller; an alias is replaced with the element's label.
         pub element: String,
-        /// Name of its component; absent if the visual memory does not know it.
+        /// Name of the element's component; absent if the visual memory does not know the element.
         pub component: Option<String>,
         /// Package; empty if unknown.
         pub app: String,
         /// Page key, activity or URL; empty if unknown.
         pub page: String,
-        /// Number of passed assertions.
+        /// Number of passed assertions about the element.
         pub passed: i64,
-        /// Number of failed assertions.
+        /// Number of failed assertions about the element.
         pub failed: i64,
-        /// Number of times the element was marked.
+        /// Number of times the element was marked as tested.
         pub times: i64,
-        /// Time of the last mark, UTC milliseconds.
+        /// Time at which the element was last marked as tested, UTC milliseconds.
         pub last_at: i64,
     }
 
@@ -384,9 +384,9 @@ methods! {
     BugList = "session.bug.list" (BugListParams) -> Bugs, Read, [NotFound, StoreUnavailable], r#"{"status":"open","severity":"high"}"#;
     /// Returns a bug.
     BugShow = "session.bug.show" (BugShowParams, SESSION) -> Bug, Read, [NotFound, StoreUnavailable], r#"{"id":1}"#;
-    /// Marks a bug as resolved, with the reason.
+    /// Marks a bug as resolved, with a reason.
     BugResolve = "session.bug.resolve" (BugResolveParams, SESSION) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
-    /// Changes a bug.
+    /// Changes the given fields of a bug.
     BugUpdate = "session.bug.update" (BugUpdateParams, SESSION) -> Bug, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"severity":"low"}"#;
     /// Reopens a resolved bug.
     BugReopen = "session.bug.reopen" (BugReopenParams, SESSION) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1}"#;

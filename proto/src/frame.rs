@@ -1,23 +1,23 @@
-//! Framing: splits a byte stream into JSON-RPC messages, for the two framings that run directly on a socket.
+//! Framing: splitting a byte stream into JSON-RPC messages, for the two framings that are used directly on a socket.
 
 /// Framing of the messages in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// One JSON text per line, terminated by `\n`. A `\r` before it and empty lines are ignored.
+    /// One JSON text per line, terminated by `\n`. A `\r` before the `\n` is ignored, and so are empty lines.
     Line,
     /// `Content-Length: N` headers, an empty line, then N bytes, as in the Language Server Protocol.
     ContentLength,
 }
 
-/// Error after which a stream cannot be decoded any further.
+/// An error after which the stream cannot be decoded any further.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrameError {
-    /// A message is larger than the limit.
+    /// A message is larger than the decoder's limit.
     TooLarge {
-        /// The limit, bytes.
+        /// Maximum message size, bytes.
         limit: usize,
     },
-    /// The header block is malformed; holds the reason.
+    /// The header block is malformed; the string is the reason.
     BadHeader(String),
 }
 
@@ -35,12 +35,12 @@ impl std::error::Error for FrameError {}
 /// Maximum size of a header block, bytes.
 const MAX_HEADER: usize = 4096;
 
-/// Maximum capacity that an empty decoder keeps, bytes. An idle connection must not keep a buffer as large as its
-/// largest message.
+/// Maximum buffer capacity that an empty decoder keeps, bytes. Without this limit, an idle connection would keep a
+/// buffer as large as its largest message.
 const MAX_IDLE_CAPACITY: usize = 64 << 10;
 
-/// Buffers bytes and yields complete messages. Memory is bounded by the limit plus one read, and is released with the
-/// message.
+/// Decoder that buffers bytes and yields complete messages. Its buffer is bounded by the message limit plus one read,
+/// and is cleared once all of its messages have been yielded.
 #[derive(Debug)]
 pub struct Decoder {
     framing: Framing,
@@ -58,7 +58,7 @@ impl Decoder {
         Self { framing, limit, buffer: Vec::new(), searched: 0, start: 0 }
     }
 
-    /// Appends bytes read from the stream.
+    /// Appends bytes that were read from the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.start > 0 {
             self.buffer.drain(..self.start);
@@ -68,7 +68,7 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Clears the buffer once everything in it has been yielded.
+    /// Clears the buffer if all of its bytes have been yielded.
     fn release(&mut self) {
         if self.start == self.buffer.len() {
             self.buffer.clear();
@@ -92,7 +92,8 @@ impl Decoder {
     /// Returns the next complete message, or `None` if more bytes are needed.
     ///
     /// # Errors
-    /// [`FrameError`] as soon as the message is known to be unacceptable; the stream cannot be used afterwards.
+    /// Returns a [`FrameError`] as soon as the message is known to be too large or malformed; the stream cannot be used
+    /// afterwards.
     pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         match self.framing {
             Framing::Line => self.next_line(),
@@ -100,7 +101,8 @@ impl Decoder {
         }
     }
 
-    /// Returns the rest of the buffer at the end of the stream: the last line may lack its line end.
+    /// Returns the last line at the end of the stream if it lacks a line end; `None` if nothing is left or the framing
+    /// is not [`Framing::Line`].
     pub fn finish(&mut self) -> Option<Vec<u8>> {
         let rest = self.buffer[self.start..].trim_ascii().to_vec();
         self.start = self.buffer.len();
@@ -177,14 +179,14 @@ fn content_length(header: &[u8]) -> Result<usize, FrameError> {
     Err(FrameError::BadHeader("no Content-Length".into()))
 }
 
-/// Encodes a message for the stream.
+/// Encodes a message for a stream with the given framing.
 pub fn encode(framing: Framing, message: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(message.len() + 32);
     encode_into(framing, message, &mut out);
     out
 }
 
-/// Encodes a message for the stream and appends it to `out`.
+/// Encodes a message for a stream with the given framing, and appends it to `out`.
 pub fn encode_into(framing: Framing, message: &str, out: &mut Vec<u8>) {
     if framing == Framing::ContentLength {
         out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", message.len()).as_bytes());

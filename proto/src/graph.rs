@@ -15,10 +15,10 @@ scope_params! {
     /// Parameters of `visual.path`.
     #[derive(Default)]
     pub struct PathParams {
-        /// Start: id or name of a state, or name or label of a component on it; by default the page that the session
+        /// Start: id or name of a state, or name or label of a component in it; by default the page that the session
         /// observed last.
         pub from: Option<String>,
-        /// Goal: id or name of a state, or name or label of a component on it.
+        /// Goal: id or name of a state, or name or label of a component in it.
         pub to: String,
         /// Whether to return the route with the fewest steps instead of the most reliable one.
         #[serde(default)]
@@ -30,9 +30,9 @@ scope_params! {
     /// Parameters of `visual.graph`.
     #[derive(Default)]
     pub struct GraphParams {
-        /// Format.
+        /// Format of the graph.
         pub format: Option<GraphFormat> = GraphFormat::Dot,
-        /// Absolute path of a file to write the graph to; by default it is returned inline.
+        /// Absolute path of a file to write the graph to; by default the graph is returned inline.
         pub save_file: Option<String>,
     }
 }
@@ -40,7 +40,7 @@ scope_params! {
 words! {
     /// Output format of a graph.
     GraphFormat {
-        /// Graphviz.
+        /// Graphviz DOT.
         Dot = "dot",
         /// Mermaid, for Markdown pages.
         Mermaid = "mermaid",
@@ -53,35 +53,35 @@ wire! {
     /// A transition between two states.
     #[cfg_attr(feature = "schema", schemars(rename = "GraphTransition"))]
     pub struct Transition {
-        /// Unique key: `from|action|to`.
+        /// Unique key of the transition: `from|action|to`.
         pub key: String,
-        /// Id of the state it starts from.
+        /// Id of the state that the transition starts from.
         pub from: String,
-        /// Id of the state it leads to.
+        /// Id of the state that the transition leads to.
         pub to: String,
-        /// Name of the state it starts from; absent if it has none.
+        /// Name of the state that the transition starts from; absent if the state has none.
         pub from_name: Option<String>,
-        /// Name of the state it leads to; absent if it has none.
+        /// Name of the state that the transition leads to; absent if the state has none.
         pub to_name: Option<String>,
-        /// The action in words.
+        /// Description of the action in words.
         pub action: String,
         /// Element that is acted on; absent if the action has no target or was imported.
         pub target: Option<Target>,
-        /// Parameters with which an action can select that element, as it was during the recorded action; absent if it
-        /// has neither a label nor an id.
+        /// Parameters with which an action can select the target as it was during the recorded action; absent if the
+        /// target has neither a label nor an id.
         pub selector: Option<TargetSelector>,
-        /// Number of times the action led to that state.
+        /// Number of times the action led to the state `to`.
         pub count: i64,
-        /// Number of times the action was tried in this state, including failures and other outcomes.
+        /// Number of times the action was tried in the state `from`, including failures and other outcomes.
         pub attempts: i64,
-        /// Share of the attempts that led to that state, 0 to 1; older attempts have less weight.
+        /// Share of the attempts that led to the state `to`, 0 to 1; older attempts have less weight.
         pub success_rate: f64,
-        /// Estimated probability that the action leads to that state, 0 to 1: the success rate, pulled towards 0.5 if
-        /// there are few attempts.
+        /// Estimated probability that the action leads to the state `to`, 0 to 1: the success rate, pulled towards 0.5
+        /// if there are few attempts.
         pub probability: f64,
-        /// Mean duration, milliseconds; absent if it was never measured.
+        /// Mean duration of the transition, milliseconds; absent if it was never measured.
         pub mean_ms: Option<i64>,
-        /// Time of the last success, UTC milliseconds.
+        /// Time at which the transition last succeeded, UTC milliseconds.
         pub last_used: Option<i64>,
     }
 
@@ -90,7 +90,7 @@ wire! {
         /// App or site that the graph belongs to.
         #[serde(flatten)]
         pub about: ScopeInfo,
-        /// Transitions, in the order in which they were first seen.
+        /// Transitions, in the order in which each was first seen.
         pub transitions: Vec<Transition>,
     }
 
@@ -98,9 +98,9 @@ wire! {
     pub struct Route {
         /// Transitions to take; empty if the start is the goal.
         pub steps: Vec<Transition>,
-        /// Probability that all steps succeed, 0 to 1.
+        /// Estimated probability that all steps succeed, 0 to 1.
         pub probability: f64,
-        /// Expected duration, milliseconds.
+        /// Expected duration of the route, milliseconds.
         pub expected_ms: i64,
     }
 
@@ -122,7 +122,7 @@ wire! {
         /// Alternative routes, best first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub alternatives: Vec<Route>,
-        /// If no route is known: the reachable state that is most similar to the goal.
+        /// Reachable state that is most similar to the goal; only if no route is known.
         pub nearest: Option<StateRef>,
         /// Pop-ups that may interrupt the route, with the actions that dismiss them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -136,13 +136,13 @@ wire! {
         pub about: ScopeInfo,
         /// Format of the graph.
         pub format: GraphFormat,
-        /// Number of states.
+        /// Number of states in the graph.
         pub states: u32,
-        /// Number of transitions.
+        /// Number of transitions in the graph.
         pub transitions: u32,
         /// The graph; absent if it was saved to a file.
         pub graph: Option<String>,
-        /// The file it was saved to.
+        /// File that the graph was saved to.
         pub artifact: Option<SavedArtifact>,
     }
 }
@@ -152,6 +152,6 @@ methods! {
     VisualTransitions = "visual.transitions" (TransitionsParams, SCOPE) -> Transitions, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Finds the most reliable route to a state, or to a state that shows a component.
     VisualPath = "visual.path" (PathParams, SCOPE) -> Path, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings","to":"Wi-Fi"}"#, PATH;
-    /// Renders the state graph.
+    /// Renders the state graph of an app or site.
     VisualGraph = "visual.graph" (GraphParams, SCOPE) -> RenderedGraph, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","format":"mermaid"}"#;
 }

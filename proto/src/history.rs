@@ -1,4 +1,5 @@
-//! `visual.delete`, `visual.history` and `visual.undo`: deleting items of the visual memory, and undoing changes to it.
+//! `visual.delete`, `visual.history` and `visual.undo`: deleting items from the visual memory, and undoing changes to
+//! it.
 
 use crate::visual::ScopeInfo;
 
@@ -11,8 +12,8 @@ scope_params! {
         pub component: Option<String>,
         /// Id or name of the state to delete.
         pub state: Option<String>,
-        /// Whether to erase the item at once: its labels, texts and pictures, and the records that are needed to undo
-        /// this and earlier changes of it. By default, this happens 30 days later.
+        /// Whether to erase the item at once: its labels, text and pictures, and the records that are needed to undo
+        /// the deletion and earlier changes to the item. By default, the item is erased after 30 days.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub purge: bool,
     }
@@ -29,7 +30,7 @@ scope_params! {
     /// Parameters of `visual.undo`.
     #[derive(Default)]
     pub struct UndoParams {
-        /// Id of the change; by default the newest one that has not been undone.
+        /// Id of the change; by default the newest change that has not been undone.
         pub id: Option<i64>,
     }
 }
@@ -37,15 +38,15 @@ scope_params! {
 words! {
     /// Kind of change to the visual memory.
     ChangeOp {
-        /// Forgotten, because it was missing for too long.
+        /// The item was forgotten, because it was missing for too long.
         Forget = "forget",
-        /// Merged with an equal or similar item.
+        /// The item was merged with an equal or similar item.
         Merge = "merge",
-        /// Renamed.
+        /// The item was renamed.
         Rename = "rename",
-        /// Deleted by a caller.
+        /// A caller deleted the item.
         Delete = "delete",
-        /// Deleted, because its text is dynamic.
+        /// The item was deleted, because its text is dynamic.
         Cleanup = "cleanup",
     }
 }
@@ -53,7 +54,7 @@ words! {
 wire! {
     /// A change to the visual memory.
     pub struct Change {
-        /// Id, for `visual.undo`.
+        /// Id of the change, as accepted by `visual.undo`.
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
@@ -64,11 +65,11 @@ wire! {
         pub op: ChangeOp,
         /// Item that was changed.
         pub what: String,
-        /// Reason.
+        /// Reason for the change.
         pub why: String,
         /// Time of the change, UTC milliseconds.
         pub at: i64,
-        /// Time at which it was undone, UTC milliseconds; absent if it was not.
+        /// Time at which the change was undone, UTC milliseconds; absent if it was not undone.
         pub undone_at: Option<i64>,
     }
 
@@ -76,7 +77,7 @@ wire! {
     pub struct Changes {
         /// The changes.
         pub changes: Vec<Change>,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 }

@@ -1,29 +1,29 @@
-//! `memory.importAf`: importing the data of `af` 0.5.
+//! `memory.importAf`: importing data from `af` 0.5.
 
 params! {
     /// Parameters of `memory.importAf`: at least one of `configFile` and `databaseFile` is required.
     #[derive(Default)]
     pub struct ImportAfParams {
-        /// Absolute path of the configuration file of `af`.
+        /// Absolute path of the `af` configuration file.
         pub config_file: Option<String>,
-        /// Absolute path of the database of `af`; by default the one named in its configuration file.
+        /// Absolute path of the `af` database; by default the database named in the `af` configuration file.
         pub database_file: Option<String>,
-        /// Whether to only report what would be imported.
+        /// Whether to report what would be imported without importing it.
         #[serde(default)]
         pub dry_run: bool,
     }
 }
 
 words! {
-    /// Import result of a setting or row.
+    /// Import result for a setting or row.
     ImportOutcome {
-        /// Imported.
+        /// The item was imported.
         Added = "added",
-        /// Already present.
+        /// The item was already present.
         Present = "present",
-        /// Imported with corrections.
+        /// The item was imported with corrections.
         Cleaned = "cleaned",
-        /// Not imported.
+        /// The item was not imported.
         Skipped = "skipped",
     }
 }
@@ -44,27 +44,27 @@ wire! {
         pub skipped: u64,
     }
 
-    /// Import result of a setting.
+    /// Import result for a setting.
     #[derive(Eq)]
     pub struct ImportedSetting {
-        /// Key in the configuration file of `af`.
+        /// Key of the setting in the `af` configuration file.
         pub key: String,
-        /// Outcome.
+        /// Outcome of the import.
         pub outcome: ImportOutcome,
-        /// Key of the setting in the configuration file of `afd`, or the reason why it was skipped.
+        /// Key of the setting in the `afd` configuration file, or the reason why the setting was skipped.
         pub remark: String,
     }
 
     /// Remark about a row that was corrected or skipped.
     #[derive(Eq)]
     pub struct Remark {
-        /// Table in the database of `af`.
+        /// Name of the table in the `af` database.
         pub table: String,
         /// Row id in that table.
         pub id: i64,
-        /// Outcome.
+        /// Outcome of the import.
         pub outcome: ImportOutcome,
-        /// Reason.
+        /// Reason why the row was corrected or skipped.
         pub why: String,
     }
 
@@ -80,9 +80,9 @@ wire! {
         pub transitions: Tally,
         /// Counts of recoveries.
         pub recoveries: Tally,
-        /// Counts of artifacts; their files stay where they are.
+        /// Counts of artifacts; the artifact files stay where they are.
         pub artifacts: Tally,
-        /// Counts of events. No events are imported, because they contain typed text in readable form.
+        /// Counts of events. No events are imported, because events contain typed text in readable form.
         pub events: Tally,
         /// Remarks about rows that were corrected or skipped; at most 200.
         pub remarks: Vec<Remark>,

@@ -1,15 +1,15 @@
-//! Messages in the formats that clients use: objects as the libraries of OpenAI and Anthropic serialise them, parts in
+//! Messages in the formats that clients use: objects as serialised by the OpenAI and Anthropic libraries, parts in
 //! Gemini's format, plain strings, and the native format.
 //!
-//! Unknown fields are never rejected, but stored in `Message::extra`. A message in Anthropic's format that contains
-//! tool results becomes one `tool` message per result, and one message for the other content.
+//! Unknown fields are not rejected but stored in `Message::extra`. A message in Anthropic's format that contains tool
+//! results becomes one `tool` message per result, and one message for the other content.
 
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::message::{Content, Message, Part, Role, ToolCall};
 
-/// Deserialises a list of messages in any of these formats.
+/// Deserialises a list of messages in any of the accepted formats.
 pub(crate) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Message>, D::Error> {
     struct List;
     impl<'de> Visitor<'de> for List {
@@ -30,7 +30,7 @@ pub(crate) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec
     deserializer.deserialize_seq(List)
 }
 
-/// Native messages that one message of a client is converted to.
+/// Native messages that one client message is converted to.
 struct Incoming(Vec<Message>);
 
 impl<'de> serde::Deserialize<'de> for Incoming {
@@ -96,7 +96,7 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Message>, A::Error> {
     Ok(found)
 }
 
-/// A role in the vocabulary of any provider.
+/// A message role as named by any of the providers.
 struct IncomingRole(Role);
 
 impl<'de> serde::Deserialize<'de> for IncomingRole {
@@ -116,9 +116,9 @@ impl<'de> serde::Deserialize<'de> for IncomingRole {
 /// Content of a message, sorted by kind.
 #[derive(Default)]
 struct Blocks {
-    /// Texts and pictures.
+    /// Text and picture parts.
     parts: Vec<Part>,
-    /// Whether the content was a text rather than a list.
+    /// Whether the content was a string rather than a list.
     is_text: bool,
     calls: Vec<ToolCall>,
     /// Tool results, each as a separate message.
@@ -212,7 +212,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Adds a part in Gemini's format. Returns false if the fields are not in that format.
+    /// Adds a part in Gemini's format, and returns whether the fields were in that format.
     fn push_gemini(&mut self, fields: &Map<String, Value>) -> bool {
         let object = |names: [&str; 2]| names.iter().find_map(|name| fields.get(*name)).and_then(Value::as_object);
         let text = |of: &Map<String, Value>, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -263,12 +263,12 @@ impl Blocks {
     }
 }
 
-/// Fields of a block that contain human-readable text.
+/// Names of block fields that contain human-readable text.
 const SAID: &[&str] = &["text", "title", "context", "transcript", "content"];
-/// Maximum depth to which a block is searched for texts.
+/// Maximum depth to which a block is searched for text.
 const MAX_DEPTH: usize = 16;
 
-/// Returns the texts in a block of an unknown type, such as a resource, a document or a search result.
+/// Returns the text in a block of an unknown type, such as a resource, a document or a search result.
 fn said(block: &Value) -> String {
     let mut texts = Vec::new();
     collect(block, MAX_DEPTH, &mut texts);
@@ -332,7 +332,7 @@ impl<'de> serde::Deserialize<'de> for Blocks {
     }
 }
 
-/// Reads a picture in any of the formats.
+/// Reads a picture in any of the accepted formats.
 fn picture(fields: &Map<String, Value>) -> Part {
     let text = |of: &Map<String, Value>, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
     let side = |name: &str| fields.get(name).and_then(Value::as_u64).map(|n| u32::try_from(n).unwrap_or(u32::MAX));

@@ -1,4 +1,4 @@
-//! `job.*`: the background jobs of the daemon.
+//! `job.*`: the daemon's background jobs.
 
 params! {
     /// Parameters of `job.run`.
@@ -12,27 +12,27 @@ params! {
 wire! {
     /// A background job.
     pub struct Job {
-        /// Name.
+        /// Name of the job.
         pub name: String,
-        /// Short description.
+        /// Short description of the job.
         pub about: String,
         /// Interval between scheduled runs, milliseconds.
         pub every_ms: u64,
-        /// Whether it is running now.
+        /// Whether the job is running now.
         pub running: bool,
-        /// Number of runs since the start of the daemon.
+        /// Number of runs since the daemon started.
         pub runs: u64,
-        /// End of the last run, UTC milliseconds; absent if there was none.
+        /// Time at which the last run ended, UTC milliseconds; absent if there was none.
         pub last_run_at: Option<i64>,
         /// Duration of the last run, milliseconds.
         pub last_duration_ms: Option<u64>,
-        /// Summary of the last run; absent if it failed.
+        /// Summary of the last run; absent if that run failed.
         pub last_result: Option<String>,
-        /// Error of the last run; absent if it succeeded.
+        /// Error of the last run; absent if that run succeeded.
         pub last_error: Option<String>,
     }
 
-    /// All jobs.
+    /// Result of `job.list`: all jobs.
     pub struct Jobs {
         /// The jobs.
         pub jobs: Vec<Job>,
@@ -42,6 +42,6 @@ wire! {
 methods! {
     /// Lists the background jobs with the results of their last runs.
     JobList = "job.list" (crate::vocabulary::NoParams) -> Jobs, Read, [], "{}";
-    /// Runs a job now and waits until it has finished.
+    /// Runs a job now and waits until the run has finished.
     JobRun = "job.run" (RunParams) -> Job, Admin, [NotFound], r#"{"name":"artifact-limits"}"#;
 }

@@ -1,35 +1,35 @@
-//! Names of keys.
+//! Names of the keys that `act.key` can press.
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 
 words! {
-    /// A key, by name.
+    /// A device key that can be pressed, such as Back or Home.
     KeyName {
-        /// Home.
+        /// The Home key.
         Home = "home",
-        /// Back.
+        /// The Back key.
         Back = "back",
-        /// Arrow up.
+        /// The up arrow key.
         Up = "up",
-        /// Arrow down.
+        /// The down arrow key.
         Down = "down",
-        /// Arrow left.
+        /// The left arrow key.
         Left = "left",
-        /// Arrow right.
+        /// The right arrow key.
         Right = "right",
-        /// Volume up.
+        /// The volume up key.
         VolumeUp = "volume-up",
-        /// Volume down.
+        /// The volume down key.
         VolumeDown = "volume-down",
-        /// Power.
+        /// The Power key.
         Power = "power",
-        /// Tab.
+        /// The Tab key.
         Tab = "tab",
-        /// Space.
+        /// The Space key.
         Space = "space",
-        /// Enter.
+        /// The Enter key.
         Enter = "enter" | "return",
         /// Deletes the character before the cursor.
         Delete = "delete" | "backspace",
@@ -37,13 +37,13 @@ words! {
         ForwardDelete = "forward-delete",
         /// Moves the cursor to the end of the line.
         End = "end",
-        /// Menu.
+        /// The Menu key.
         Menu = "menu",
-        /// Search.
+        /// The Search key.
         Search = "search",
-        /// Escape.
+        /// The Escape key.
         Escape = "escape",
-        /// Recent apps.
+        /// The key that shows the recent apps.
         Recent = "recent",
     }
 }

@@ -1,8 +1,8 @@
 //! The wire contract of `afd`, for plugin authors.
 //!
-//! `afd` speaks JSON-RPC 2.0 over a Unix socket. Each namespace has a file with its parameter and result types and
-//! its rows of the method table ([`methods`]). [`error`] defines the error codes, [`frame`] splits a byte stream into
-//! messages, and [`paths`] locates the socket and the files.
+//! `afd` speaks JSON-RPC 2.0 over a Unix socket. Each namespace has its own file, which contains its parameter types,
+//! its result types and its rows of the method table ([`methods`]). [`error`] defines the error codes, [`frame`] splits
+//! a byte stream into messages, and [`paths`] locates the socket and the files.
 
 #![recursion_limit = "256"]
 
@@ -69,15 +69,15 @@ pub use secret::Secret;
 /// Type of a field that is null, rather than absent, if it has no value.
 pub type Nullable<T> = Option<T>;
 
-/// A closed list of words, as used on the wire and in the database.
+/// A string enum: each value has a fixed word, which is used on the wire and in the database.
 pub trait Word: Copy + 'static {
-    /// All values.
+    /// All values of the enum.
     const ALL: &'static [Self];
 
-    /// Returns the word of a value.
+    /// Returns the word for the value.
     fn word(self) -> &'static str;
 
-    /// Returns the value of a word.
+    /// Returns the value for a word; `None` if no value has this word.
     fn of(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.word() == word)
     }
@@ -86,7 +86,8 @@ pub trait Word: Copy + 'static {
 /// Version of the wire contract. Only incompatible changes increment it.
 pub const PROTOCOL: u32 = 1;
 
-/// Capabilities of this version beyond the method table. Clients should check these, not version numbers.
+/// Capabilities of this version in addition to the methods in the method table. Clients should check these instead of
+/// version numbers.
 pub const CAPABILITIES: &[&str] = &[
     "line",
     "contentLength",
@@ -101,7 +102,7 @@ pub const CAPABILITIES: &[&str] = &[
     "sessions",
 ];
 
-/// Returns a real result of a method as an example; its lists are shortened to a few items.
+/// Returns an actual result of the method as an example, with its lists shortened to a few items.
 #[cfg(feature = "schema")]
 pub fn example_result(method: &str) -> Option<&'static serde_json::Value> {
     static RESULTS: std::sync::OnceLock<serde_json::Map<String, serde_json::Value>> = std::sync::OnceLock::new();

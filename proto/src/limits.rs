@@ -1,51 +1,52 @@
-//! Constraints on the values of parameters beyond their types. A field declares its constraints once, after its type
-//! (see `types!`). The schema, the validation of calls, the error messages and the command-line help are derived from
-//! the declaration.
+//! Constraints on parameter values that their types do not express. A field declares its constraints once, after its
+//! type (see `types!`). The schema, the validation of calls, the error messages and the command-line help are derived
+//! from the declaration.
 
 /// Values that a field accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
     /// Numbers between the two bounds, inclusive.
     Numbers(f64, f64),
-    /// Texts with a number of characters between the two bounds, inclusive, that are not only whitespace. If the lower
-    /// bound is 0, an empty text is accepted as well.
+    /// Strings whose number of characters is between the two bounds, inclusive, and that do not consist only of
+    /// whitespace. If the lower bound is 0, the empty string is accepted as well.
     Characters(usize, usize),
-    /// Lists with a number of items between the two bounds, inclusive.
+    /// Lists whose number of items is between the two bounds, inclusive.
     Items(usize, usize),
 }
 
 /// Constraint on a field: its range or its default. A field with both has two entries.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
-    /// Name of the field in Rust: its wire name in snake case.
+    /// Name of the field in Rust, which is its wire name in snake case.
     pub field: &'static str,
-    /// Accepted values.
+    /// Accepted values; `None` if they are not limited.
     pub range: Option<Range>,
-    /// Returns the default as a user types it on the command line; `None` for a switch.
+    /// Function that returns the default as a user would type it on the command line, or `None` for a switch; absent if
+    /// there is no default.
     #[cfg(feature = "clap")]
     pub default: Option<fn() -> Option<String>>,
 }
 
-/// A value outside of the range of its field.
+/// Error for a value that is outside the range of its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutOfRange {
     /// Name of the field on the wire.
     pub field: String,
     /// Accepted values, such as `1 to 100`.
     pub expected: String,
-    /// Description of the received value; never contains the text of a string.
+    /// Description of the received value; never contains the content of a string.
     pub got: String,
 }
 
 /// An object whose fields may have limits.
 pub trait Limited {
-    /// Constraints on its fields.
+    /// Constraints on the object's fields.
     const LIMITS: &'static [Limit];
 
-    /// Checks each field.
+    /// Checks that the value of each field is within its range.
     ///
     /// # Errors
-    /// The first field whose value is outside of its range.
+    /// Returns the first field whose value is outside its range.
     fn check(&self) -> Result<(), OutOfRange>;
 }
 
@@ -54,7 +55,7 @@ pub trait Measured {
     /// Checks that a value is within a range.
     ///
     /// # Errors
-    /// A description of the value, if it is outside of the range.
+    /// Returns a description of the value if it is outside the range.
     fn within(&self, range: Range) -> Result<(), String>;
 }
 
@@ -101,15 +102,15 @@ impl<T> Measured for Vec<T> {
 
 /// A type whose fields may have a default.
 pub trait Absent: Sized {
-    /// The value, or a borrowed form of it.
+    /// Type of the value, or a borrowed form of it.
     type Value<'a>
     where
         Self: 'a;
 
-    /// Returns the value of a field, or the default where it is absent.
+    /// Returns the value of a field, or the default if the value is absent.
     fn or<'a>(value: &'a Option<Self>, default: Self::Value<'a>) -> Self::Value<'a>;
 
-    /// Returns a value as a user types it on the command line; `None` for a switch.
+    /// Returns a value as a user would type it on the command line; `None` for a switch.
     #[cfg(feature = "clap")]
     fn typed(value: Self::Value<'_>) -> Option<String>;
 }
@@ -158,10 +159,10 @@ impl std::fmt::Display for Range {
     }
 }
 
-/// Checks the value of a field; `field` is its name in Rust.
+/// Checks the value of a field; `field` is the field's name in Rust.
 ///
 /// # Errors
-/// If it is outside of the range.
+/// Returns an error if the value is outside the range.
 pub fn check(field: &str, value: &impl Measured, range: Range) -> Result<(), OutOfRange> {
     value.within(range).map_err(|got| OutOfRange { field: camel(field), expected: range.to_string(), got })
 }

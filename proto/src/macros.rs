@@ -1,4 +1,4 @@
-//! Macros for the wire types: plain types, parameters, closed lists of words, and the method table.
+//! Macros for the wire types: plain types, parameters, string enums, and the method table.
 
 /// Derives the traits of wire types: serialisation in both directions with camelCase fields, and a schema for the
 /// OpenRPC document. A field of type `Option` is omitted if it has no value; a field of type [`crate::Nullable`] is
@@ -38,8 +38,9 @@ macro_rules! types {
     };
 }
 
-/// Builds a struct from its head and its fields, one field per step. Optional fields get the serde attribute that omits
-/// them if they are absent. Limits are added to the schema and to [`crate::limits::Limited`].
+/// Builds a struct from its head and its fields, one field per macro step. Optional fields get the serde attribute that
+/// omits them if they are absent. Limits are added to the schema and to the struct's [`crate::limits::Limited`]
+/// implementation.
 macro_rules! fields {
     ([$($head:tt)*] $of:ident $name:ident [$($done:tt)*] [$($limit:tt)*] [$($default:tt)*]) => {
         $($head)* { $($done)* }
@@ -140,16 +141,16 @@ macro_rules! limited {
     };
 }
 
-/// Like [`params!`], for methods that use a device: adds the address fields. (serde cannot flatten them into a type
-/// that rejects unknown keys.)
+/// Like [`params!`], for methods that use a device: adds the fields that address the device. (serde cannot flatten
+/// these fields into a type that rejects unknown keys.)
 macro_rules! device_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         params! {
             $(#[$m])*
             pub struct $name {
-                /// Name of a configured device; optional if exactly one is configured.
+                /// Name of a configured device; optional if exactly one device is configured.
                 pub device: Option<String>,
-                /// Name of the session. Sessions are created on first use.
+                /// Name of the session. A session is created when it is first used.
                 pub session: Option<String> = $crate::vocabulary::DEFAULT_SESSION,
                 /// Base URL of a phone's service, for a device that is not configured; such an ad-hoc device is
                 /// identified by its URL.
@@ -178,11 +179,11 @@ macro_rules! act_params {
         device_params! {
             $(#[$m])*
             pub struct $name {
-                /// Idempotency key of this action. Repeating a key returns the recorded outcome instead of acting
-                /// again.
+                /// Idempotency key for this action. A call that repeats the key returns the recorded outcome instead of
+                /// acting again.
                 pub request_key: Option<String>,
-                /// Form in which to return the page that the action led to, once it has settled; by default it is not
-                /// returned.
+                /// Form in which to return the page that the action led to, once the page has settled; by default the
+                /// page is not returned.
                 pub then: Option<$crate::act::Then>,
                 $($fields)*
             }
@@ -199,8 +200,8 @@ macro_rules! act_params {
     )* };
 }
 
-/// Defines the methods of a namespace: a marker type per method that ties its name to its types, and `METHODS`. The
-/// first line of a marker's documentation is the summary of the method.
+/// Defines the methods of a namespace: a marker type for each method, which ties the method's name to its types, and
+/// the list `METHODS`. The first line of a marker type's documentation is the summary of the method.
 macro_rules! methods {
     ($( $(#[$m:meta])* $marker:ident = $name:literal ($params:ty $(, $takes:ident)*) -> $result:ty, $effect:ident, [$($code:ident),*], $example:literal $(, $tool:ident)?; )*) => {
         $(
@@ -233,8 +234,8 @@ macro_rules! methods {
     };
 }
 
-/// Like [`params!`], for methods about an app or site: adds the app and site, and the session whose page supplies them
-/// when they are omitted.
+/// Like [`params!`], for methods about an app or site: adds the app and site, and the session whose last observed page
+/// supplies the app if it is omitted.
 macro_rules! scope_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         params! {
@@ -244,9 +245,9 @@ macro_rules! scope_params {
                 pub app: Option<String>,
                 /// Site in a browser: a name such as `united_com`, a host, or a URL, of which only the site is used.
                 pub site: Option<String>,
-                /// Session whose last observation supplies the app if it is omitted.
+                /// Session whose last observation supplies the app if `app` is omitted.
                 pub session: Option<String> = $crate::vocabulary::DEFAULT_SESSION,
-                /// Device of that observation; by default the one that the session used last.
+                /// Device on which that observation was made; by default the device that the session used last.
                 pub device: Option<String>,
                 $($fields)*
             }
@@ -264,7 +265,7 @@ macro_rules! scope_params {
     )* };
 }
 
-/// Like [`params!`], for methods about a session: adds its name.
+/// Like [`params!`], for methods about a session: adds the session's name.
 macro_rules! session_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         params! {
@@ -278,8 +279,8 @@ macro_rules! session_params {
     )* };
 }
 
-/// Defines a closed list of words for the wire, the database and, with the feature `clap`, the command line (in kebab
-/// case). Words after `|` are accepted as well. The first line of a variant's documentation is its help text on the
+/// Defines a string enum for the wire, the database and, with the feature `clap`, the command line (in kebab case).
+/// Words after `|` are accepted as alternatives. The first line of a variant's documentation is its help text on the
 /// command line.
 macro_rules! words {
     ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal $(| $alias:literal)*, )* } )*) => { $(
@@ -289,10 +290,10 @@ macro_rules! words {
         pub enum $name { $( $(#[$vm])* #[serde(rename = $word $(, alias = $alias)*)] $variant, )* }
 
         impl $name {
-            /// All values.
+            /// All values of the enum.
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
-            /// Returns the word used on the wire.
+            /// Returns the value's word on the wire.
             pub const fn word(self) -> &'static str {
                 match self { $($name::$variant => $word),* }
             }

@@ -1,4 +1,4 @@
-//! `memory.*`: the log of events, and the experience derived from it.
+//! `memory.*`: the event log, and the experience derived from it.
 
 use std::collections::BTreeMap;
 
@@ -35,27 +35,27 @@ params! {
     /// session observed last is used.
     #[derive(Default)]
     pub struct ExperienceParams {
-        /// Package; by default that of `activity`.
+        /// Package; by default the package in `activity`.
         pub app: Option<String>,
         /// Activity as `package/activity`.
         pub activity: Option<String>,
         /// Fingerprint or key of a page, as returned by an observation.
         pub page_fp: Option<String>,
-        /// Only recoveries from failures with this error code, for example `REF_ALIAS_STALE`; no transitions are
-        /// returned then.
+        /// Only recoveries from failures with this error code, for example `REF_ALIAS_STALE`. If given, no transitions
+        /// are returned.
         pub failure_cause: Option<String>,
-        /// Device on which the session observed the page; by default the one that it used last.
+        /// Device on which the session observed the page; by default the device that the session used last.
         pub device: Option<String>,
         /// Session whose last page is used.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
-        /// Maximum number of transitions, and of recoveries.
+        /// Maximum number of transitions, and maximum number of recoveries.
         pub limit: Option<u32> where 1..=10_000 = 10,
     }
 
     /// Parameters of `memory.context`.
     #[derive(Default)]
     pub struct ContextParams {
-        /// Name of the device; by default the one that the session used last.
+        /// Name of the device; by default the device that the session used last.
         pub device: Option<String>,
         /// Name of the session.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
@@ -74,14 +74,14 @@ params! {
         pub status: Option<EventStatus>,
         /// Maximum number of events.
         pub limit: Option<u32> where 1..=10_000 = 20,
-        /// Value of `nextCursor` from the previous page: only events before that one.
+        /// Value of `nextCursor` from the previous page: only events before that position are returned.
         pub cursor: Option<i64>,
     }
 
     /// Parameters of `memory.stats`.
     #[derive(Default)]
     pub struct StatsParams {
-        /// Only this session; by default all.
+        /// Session whose statistics are returned; by default all sessions.
         pub session: Option<String>,
     }
 }
@@ -89,13 +89,13 @@ params! {
 words! {
     /// Kind of outcome of an action.
     OutcomeKind {
-        /// It led to another page.
+        /// The action led to another page.
         Page = "page",
-        /// It changed the content of the same page.
+        /// The action changed the content of the same page.
         Same = "same",
-        /// Nothing changed.
+        /// The action changed nothing.
         Nothing = "nothing",
-        /// It failed.
+        /// The action failed.
         Failed = "failed",
         /// A verification refuted the expected outcome; counted in addition to the actual outcome.
         Refuted = "refuted",
@@ -119,32 +119,32 @@ wire! {
     pub struct Event {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Position in the order of recording; `events.subscribe` accepts it as `since`.
+        /// Position of the event in the order of recording, which `events.subscribe` accepts as `since`.
         pub cursor: i64,
-        /// Position in the order of actions and observations of the device.
+        /// Position of the event among all actions and observations of the device.
         pub seq: i64,
-        /// End of the event, UTC milliseconds.
+        /// Time at which the event ended, UTC milliseconds.
         pub at: i64,
         /// Name of the session.
         pub session: String,
         /// Name of the device.
         pub device: String,
-        /// Trace id of the call that caused it.
+        /// Trace id of the call that caused the event.
         pub trace_id: String,
-        /// Category.
+        /// Category of the event.
         pub category: Category,
         /// Operation, for example `tap` or `textContains`.
         pub op: String,
-        /// Outcome.
+        /// Outcome of the event.
         pub status: EventStatus,
         /// Action that was performed; absent for a verification.
         pub action: Option<Action>,
-        /// Error code, if it failed.
+        /// Error code, if the event failed.
         pub failure_cause: Option<String>,
         /// Details: the element at the touched point, expected and actual values of a check, length and keyed hash of
         /// typed text.
         pub evidence: Option<Value>,
-        /// Duration, milliseconds.
+        /// Duration of the event, milliseconds.
         pub duration_ms: i64,
         /// Package in the foreground before the event.
         pub app: Option<String>,
@@ -160,28 +160,28 @@ wire! {
     pub struct Log {
         /// The events.
         pub events: Vec<Event>,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 
-    /// An outcome of an action, with its frequency.
+    /// An outcome of an action, and how often it occurred.
     pub struct Outcome {
         /// Kind of outcome.
         pub kind: OutcomeKind,
-        /// The page that it led to.
+        /// Page that the action led to.
         pub page: Option<PageRef>,
-        /// Name of that page: the name of its state, else its title, else its activity.
+        /// Name of the page: the name of its state, else its title, else its activity.
         pub name: Option<String>,
-        /// Whether that page is a dialog.
+        /// Whether the page is a dialog.
         #[serde(default)]
         pub dialog: bool,
         /// Error code of a failure.
         pub failure_cause: Option<String>,
-        /// Number of times it occurred.
+        /// Number of times this outcome occurred.
         pub count: i64,
-        /// Share of all attempts, 0 to 1.
+        /// Share of all attempts that had this outcome, 0 to 1.
         pub share: f64,
-        /// Number of times a verification confirmed it.
+        /// Number of times a verification confirmed this outcome.
         pub verified_count: i64,
         /// Mean time until the page had settled, milliseconds.
         pub mean_ms: Option<i64>,
@@ -191,9 +191,9 @@ wire! {
     pub struct Transition {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// How closely it matches the requested place.
+        /// How closely the transition matches the requested place.
         pub match_scope: Scope,
-        /// Description in one line.
+        /// One-line description of the transition.
         pub text: String,
         /// Package before the action.
         pub pre_app: String,
@@ -201,25 +201,25 @@ wire! {
         pub pre_activity: String,
         /// Page before the action.
         pub pre_page: PageRef,
-        /// Name of that page: the name of its state, else its title, else its activity.
+        /// Name of the page: the name of its state, else its title, else its activity.
         pub pre_name: Option<String>,
-        /// The action.
+        /// Action that was performed.
         pub action: Action,
         /// Outcomes of the action, most frequent first.
         #[serde(default)]
         pub outcomes: Vec<Outcome>,
-        /// Activity that it led to most often, as `package/activity`; absent if it never led anywhere.
+        /// Activity that the action led to most often, as `package/activity`; absent if it never led anywhere.
         pub post_activity: Option<String>,
-        /// Page that it led to most often.
+        /// Page that the action led to most often.
         pub post_page: Option<PageRef>,
-        /// Operation of the verification that last confirmed it.
+        /// Operation of the verification that last confirmed the transition.
         pub verify_op: Option<String>,
         /// Number of times the action led to another page, or changed the content of the same page.
         pub success_count: i64,
-        /// Number of times nothing changed.
+        /// Number of times the action changed nothing.
         #[serde(default)]
         pub nothing_count: i64,
-        /// Number of times a verification confirmed it.
+        /// Number of times a verification confirmed the transition.
         pub verified_count: i64,
         /// Number of times the action, or the verification after it, failed.
         pub failure_count: i64,
@@ -233,15 +233,15 @@ wire! {
     pub struct Recovery {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// How closely it matches the requested place.
+        /// How closely the recovery matches the requested place.
         pub match_scope: Scope,
-        /// Description in one line.
+        /// One-line description of the recovery.
         pub text: String,
         /// Activity in which the failure occurred, as `package/activity`.
         pub pre_activity: String,
         /// Page on which the failure occurred.
         pub pre_page: PageRef,
-        /// Name of that page: the name of its state, else its title, else its activity.
+        /// Name of the page: the name of its state, else its title, else its activity.
         pub pre_name: Option<String>,
         /// Error code of the failure.
         pub failure_cause: String,
@@ -251,7 +251,7 @@ wire! {
         pub success_count: i64,
         /// Number of times the action or check failed again, or the recovery itself failed.
         pub failure_count: i64,
-        /// Number of times neither has happened yet.
+        /// Number of times the outcome of the recovery is still open.
         #[serde(default)]
         pub undecided_count: i64,
         /// Number of times the recovery left the app.
@@ -305,10 +305,10 @@ wire! {
         pub stale: bool,
     }
 
-    /// Statistics of the memory. All counts but those of sessions, transitions and recoveries are limited to the
-    /// requested session.
+    /// Memory statistics. All counts except those of sessions, transitions and recoveries are limited to the requested
+    /// session.
     pub struct Stats {
-        /// Session that the counts are limited to; absent for all.
+        /// Session that the counts are limited to; absent if all sessions are counted.
         pub session: Option<String>,
         /// Number of events.
         pub events: i64,
@@ -322,13 +322,13 @@ wire! {
         pub observations: i64,
         /// Number of sessions.
         pub sessions: i64,
-        /// Number of transitions, of all sessions.
+        /// Number of transitions in all sessions.
         pub transitions: i64,
-        /// Number of recoveries, of all sessions.
+        /// Number of recoveries in all sessions.
         pub recoveries: i64,
         /// Number of notes.
         pub notes: i64,
-        /// Number of artifacts whose file is present.
+        /// Number of artifacts whose files are present.
         pub artifacts: i64,
         /// Median duration of an event, milliseconds; absent if there are no events.
         pub median_duration_ms: Option<i64>,
@@ -336,20 +336,20 @@ wire! {
 }
 
 methods! {
-    /// Saves a note at the end of the chain of its app and topic, and returns similar notes.
+    /// Saves a note at the end of the chain for its app and topic, and returns similar notes.
     MemorySave = "memory.save" (SaveParams, SESSION) -> SavedNote, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#, NOTE_SAVE;
     /// Searches notes, best match first; without a query, lists the newest ones.
     MemorySearch = "memory.search" (SearchParams, SESSION) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#;
-    /// Deletes a note; the other notes of its chain keep their positions.
+    /// Deletes a note; the other notes in its chain keep their positions.
     MemoryDelete = "memory.delete" (DeleteParams) -> DeletedNote, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
-    /// Returns the known outcomes of actions and recoveries: first of a page, then of its activity, then of its app.
+    /// Returns the known outcomes of actions and recoveries: first for a page, then for its activity, then for its app.
     MemoryExperience = "memory.experience" (ExperienceParams, SCOPE) -> Experience, Read, [DeviceUnknown, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Returns the last observation of a session.
     MemoryContext = "memory.context" (ContextParams, SCOPE) -> SessionContext, Read, [StoreUnavailable], "{}";
     /// Lists events, newest first.
     MemoryLog = "memory.log" (LogParams, FILTER) -> Log, Read, [StoreUnavailable], r#"{"limit":20}"#;
-    /// Returns statistics of the memory.
+    /// Returns statistics about the memory.
     MemoryStats = "memory.stats" (StatsParams) -> Stats, Read, [StoreUnavailable], "{}";
-    /// Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds no duplicates.
+    /// Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repetition adds no duplicates.
     MemoryImportAf = "memory.importAf" (ImportAfParams) -> ImportReport, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"databaseFile":"/home/me/af.db","dryRun":true}"#;
 }

@@ -1,4 +1,4 @@
-//! A message: its author, its content, and the tool calls in it.
+//! A message of a conversation: its author, its content and its tool calls.
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ wire! {
     pub struct Message {
         /// Author of the message.
         pub role: Role,
-        /// Content: a text, or a list of parts.
+        /// Content of the message: plain text or a list of parts.
         #[serde(default, skip_serializing_if = "Content::is_empty")]
         pub content: Content,
         /// Tool calls made by the assistant; only in `assistant` messages.
@@ -36,9 +36,9 @@ wire! {
         pub tool_call_id: Option<String>,
         /// Name of the author or of the tool.
         pub name: Option<String>,
-        /// Whether the tool call failed; only in `tool` messages. If false, the call still counts as failed if the
-        /// content reports it: `success` or `ok` set to false, an `error`, an error status, or a text that begins with
-        /// an error or a traceback.
+        /// Whether the tool call failed; only in `tool` messages. Even if false, the call counts as failed if the
+        /// content reports a failure: `success` or `ok` set to false, an `error`, an error status, or text that begins
+        /// with an error or a traceback.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub failed: bool,
         /// Other fields of the client's message, unchanged. They do not affect how the message is processed.
@@ -51,11 +51,11 @@ wire! {
     #[derive(Default)]
     #[serde(from = "AnyToolCall")]
     pub struct ToolCall {
-        /// Id, which the message with the result refers to.
+        /// Id of the call, which the message with the result refers to.
         pub id: String,
         /// Name of the tool.
         pub name: String,
-        /// Arguments by name.
+        /// Arguments of the call, by name.
         #[serde(default)]
         pub arguments: serde_json::Map<String, Value>,
         /// Other fields of the client's call, unchanged; `type` is `tool_use` if the call was in Anthropic's format.
@@ -71,7 +71,7 @@ params! {
     pub enum Content {
         /// Plain text.
         Text(String),
-        /// List of parts.
+        /// A list of parts.
         Parts(Vec<Part>),
     }
 
@@ -79,10 +79,10 @@ params! {
     #[serde(tag = "type")]
     #[cfg_attr(feature = "schema", schemars(rename = "MessagePart"))]
     pub enum Part {
-        /// Text.
+        /// A piece of text.
         #[serde(rename_all = "camelCase")]
         Text {
-            /// The text.
+            /// Content of the piece of text.
             text: String,
         },
         /// A picture, given by its bytes, an artifact or a URL.
@@ -97,13 +97,13 @@ params! {
             /// Uid of the artifact that holds the picture.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             artifact: Option<String>,
-            /// Address of the picture.
+            /// URL of the picture.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             url: Option<String>,
-            /// Width, pixels, from 1 to 20,000; by default read from the picture, else 1,024.
+            /// Width of the picture in pixels, from 1 to 20,000; by default read from the picture, else 1,024.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             width: Option<u32>,
-            /// Height, pixels, from 1 to 20,000; by default read from the picture, else 1,024.
+            /// Height of the picture in pixels, from 1 to 20,000; by default read from the picture, else 1,024.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             height: Option<u32>,
         },
@@ -175,7 +175,7 @@ impl Content {
         }
     }
 
-    /// Returns the texts, joined by line breaks; pictures are left out.
+    /// Returns the text of all parts, joined by line breaks; pictures are omitted.
     pub fn text(&self) -> String {
         match self {
             Content::Text(text) => text.clone(),

@@ -7,17 +7,17 @@ use crate::ErrorCode;
 words! {
     /// Effect of a method.
     Effect {
-        /// Reads only.
+        /// The method only reads.
         Read = "read",
-        /// Acts on a device.
+        /// The method acts on a device.
         Act = "act",
-        /// Changes the daemon, its settings or its memory.
+        /// The method changes the daemon, its settings or its memory.
         Admin = "admin",
     }
 
-    /// Use of the `device` parameter by a method.
+    /// How a method uses the `device` parameter.
     DeviceUse {
-        /// Not at all.
+        /// The method has no such parameter.
         None = "none",
         /// `device` filters a list.
         Filter = "filter",
@@ -29,19 +29,19 @@ words! {
 }
 
 wire! {
-    /// Common parameters that a method accepts, so that clients can fill them in from their own options.
+    /// Which common parameters a method accepts, so that clients can fill them in from their own options.
     #[derive(Copy, Eq)]
     pub struct SharedParams {
-        /// Device parameters.
+        /// How the `device` parameter is used.
         pub device: DeviceUse,
         /// Whether `session` is accepted as the session that the call belongs to; false if it merely filters a list.
         pub session: bool,
-        /// Whether `timeoutMs` is accepted, the maximum time the daemon spends on the call.
+        /// Whether the method accepts `timeoutMs`, the maximum time that the daemon spends on the call.
         pub timeout: bool,
     }
 }
 
-/// Errors that any method can return, in addition to those of its row.
+/// Errors that any method can return, in addition to those in its row of the method table.
 pub const COMMON_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidParams,
     ErrorCode::LimitExceeded,
@@ -53,7 +53,7 @@ pub const COMMON_ERRORS: &[ErrorCode] = &[
     ErrorCode::Cancelled,
 ];
 
-/// Errors that any method with a `requestKey` can return as well.
+/// Errors that any method that accepts a `requestKey` can return as well.
 pub const WRITE_ERRORS: &[ErrorCode] = &[ErrorCode::Conflict, ErrorCode::Refused];
 
 impl SharedParams {
@@ -61,13 +61,13 @@ impl SharedParams {
     pub const NONE: Self = Self { device: DeviceUse::None, session: false, timeout: false };
     /// A device to communicate with, and a session.
     pub const DEVICE: Self = Self { device: DeviceUse::Reached, session: true, timeout: false };
-    /// A session, and the device of its last observation.
+    /// A session, and the device of the session's last observation.
     pub const SCOPE: Self = Self { device: DeviceUse::Observed, session: true, timeout: false };
-    /// A session.
+    /// A session parameter.
     pub const SESSION: Self = Self { device: DeviceUse::None, session: true, timeout: false };
     /// A device that filters a list.
     pub const FILTER: Self = Self { device: DeviceUse::Filter, session: false, timeout: false };
-    /// A timeout.
+    /// A timeout parameter.
     pub const TIMEOUT: Self = Self { device: DeviceUse::None, session: false, timeout: true };
 
     /// Returns the union of two sets of parameters.
@@ -87,25 +87,25 @@ pub struct MethodInfo {
     pub name: &'static str,
     /// Raw documentation attribute; use [`MethodInfo::summary`] instead.
     pub summary: &'static str,
-    /// Effect.
+    /// Effect of the method.
     pub effect: Effect,
-    /// Common parameters that it accepts.
+    /// Common parameters that the method accepts.
     pub takes: SharedParams,
-    /// Error codes in addition to the common ones.
+    /// Error codes that the method can return in addition to the common ones.
     pub errors: &'static [ErrorCode],
-    /// Constraints on its parameters.
+    /// Constraints on the method's parameters.
     pub limits: &'static [crate::limits::Limit],
     /// Example of valid parameters, as a JSON object.
     pub example: &'static str,
     /// MCP tool that calls the method; `None` if there is none.
     pub tool: Option<&'static crate::tool::Tool>,
-    /// Schema of the parameters.
+    /// Function that generates the schema of the parameters.
     #[cfg(feature = "schema")]
     pub params_schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
-    /// Schema of the result.
+    /// Function that generates the schema of the result.
     #[cfg(feature = "schema")]
     pub result_schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
-    /// Decodes a result and encodes it again. Fields that the type does not have are lost.
+    /// Function that decodes a result and encodes it again. Fields that the result type does not have are lost.
     #[cfg(feature = "schema")]
     pub decoded: fn(&serde_json::Value) -> serde_json::Result<serde_json::Value>,
 }
@@ -116,36 +116,36 @@ impl MethodInfo {
         self.effect != Effect::Read
     }
 
-    /// Returns whether the request key of the method is stored in an event. This holds for actions and recoveries; the
-    /// keys of other methods are stored in a separate record.
+    /// Returns whether the method's request keys are stored in events. This holds for actions and recoveries; the
+    /// request keys of other methods are stored in separate records.
     pub fn is_recorded_as_event(&self) -> bool {
         self.name.starts_with("act.") || self.name.starts_with("recover.")
     }
 
-    /// Returns whether a repeated call changes nothing. Its request key is not recorded, and the call can be cancelled
-    /// until it begins its change.
+    /// Returns whether repeating a call of the method changes nothing. If so, the request key is not recorded, and the
+    /// call can be cancelled until it begins to make changes.
     pub fn is_repeatable(&self) -> bool {
         self.name == "memory.import"
     }
 
-    /// Returns all errors that the method can return: those of its row and the common ones.
+    /// Returns all errors that the method can return: those in its row of the method table and the common ones.
     pub fn all_errors(&self) -> impl Iterator<Item = ErrorCode> {
         let write = if self.takes_request_key() { WRITE_ERRORS } else { &[] };
         let common = COMMON_ERRORS.iter().chain(write);
         self.errors.iter().chain(common.filter(|code| !self.errors.contains(code))).copied()
     }
 
-    /// Returns the summary of the method, one sentence.
+    /// Returns the summary of the method: one sentence.
     pub fn summary(&self) -> &'static str {
         doc_text(self.summary)
     }
 }
 
-/// A method with its types and its row of the table.
+/// A method with its parameter type, its result type and its row of the method table.
 pub trait Method {
-    /// Parameter object.
+    /// Type of the parameter object.
     type Params: DeserializeOwned + Serialize + crate::limits::Limited + Send + 'static;
-    /// Result object.
+    /// Type of the result object.
     type Result: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
     /// Row of the method table.
     const INFO: MethodInfo;
@@ -157,7 +157,7 @@ pub(crate) fn doc_text(attribute: &'static str) -> &'static str {
     text.strip_suffix('"').unwrap_or(text).trim()
 }
 
-/// Returns the first of the documentation attributes of an item, each converted to a string: `doc = "..."`.
+/// Returns the first of an item's documentation attributes, each of which was converted to a string: `doc = "..."`.
 pub(crate) const fn summary(attributes: &[&'static str]) -> &'static str {
     if attributes.is_empty() { "" } else { attributes[0] }
 }

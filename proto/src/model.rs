@@ -4,7 +4,7 @@ params! {
     /// Parameters of `model.add`.
     #[derive(Default)]
     pub struct ModelAddParams {
-        /// Directory with `config.json`, `tokenizer.json` and `model.safetensors`.
+        /// Path of the directory that contains `config.json`, `tokenizer.json` and `model.safetensors`.
         pub directory: String,
     }
 
@@ -16,15 +16,15 @@ params! {
 wire! {
     /// An embedding model.
     pub struct EmbeddingModel {
-        /// Identity: kind and name of the model, and hash of its files.
+        /// Identity of the model: its kind, its name and a hash of its files.
         pub identity: String,
-        /// Number of dimensions of its vectors; absent until it has produced one.
+        /// Number of dimensions of the model's vectors; absent until it has produced a vector.
         pub dimensions: Option<u32>,
-        /// Number of entries with a current vector.
+        /// Number of entries that have a current vector from the model.
         pub embedded: i64,
-        /// Number of entries for which a current vector is still to be computed.
+        /// Number of entries whose current vector has not been computed yet.
         pub pending: i64,
-        /// Reason why the model cannot be used; absent if it can be used.
+        /// Reason why the model cannot be used; absent if the model can be used.
         pub error: Option<String>,
     }
 
@@ -32,13 +32,13 @@ wire! {
     pub struct ModelAdded {
         /// Identity of the model.
         pub identity: String,
-        /// Number of dimensions of its vectors.
+        /// Number of dimensions of the model's vectors.
         pub dimensions: u32,
-        /// Time to embed a short sentence, milliseconds.
+        /// Time that the model took to embed a short sentence, milliseconds.
         pub sentence_ms: f64,
-        /// Directory of the model, as saved in the settings.
+        /// Path of the model's directory, as saved in the settings.
         pub directory: String,
-        /// Number of entries that get new vectors in the background.
+        /// Number of entries for which new vectors are computed in the background.
         pub pending: i64,
     }
 

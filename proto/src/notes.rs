@@ -1,4 +1,4 @@
-//! Notes: texts that agents save for later use. The methods belong to `memory.*`.
+//! Notes: text that agents save for later use. The methods belong to `memory.*`.
 
 use crate::vocabulary::RecordScope;
 
@@ -26,12 +26,12 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "NoteSearchParams"))]
     pub struct SearchParams {
-        /// Words in any language. Parts of words match from three letters (one in Chinese and Japanese); punctuation is
-        /// ignored.
+        /// Words to search for, in any language. Parts of words match if they have at least three letters (one in
+        /// Chinese and Japanese); punctuation is ignored.
         pub query: Option<String> where chars 0..=1000,
         /// Only notes about this package.
         pub app: Option<String>,
-        /// Only notes whose topic starts with this, for example `nav/`.
+        /// Only notes whose topic starts with this prefix, for example `nav/`.
         pub topic: Option<String>,
         /// Maximum number of notes.
         pub limit: Option<u32> where 1..=10_000 = 20,
@@ -57,7 +57,7 @@ words! {
     TermMatch {
         /// Every note contains all words.
         All = "all",
-        /// No note contains all words; these contain some.
+        /// No note contains all words; the returned notes contain some.
         Any = "any",
     }
 }
@@ -69,21 +69,22 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that the note came from; absent if that is this memory.
+        /// Uid of the memory that the note came from; absent if it originated in this memory.
         pub origin: Option<String>,
-        /// Package that the note is about; absent if it applies to all apps.
+        /// Package that the note is about; absent if the note applies to all apps.
         pub app: Option<String>,
-        /// Topic.
+        /// Topic of the note.
         pub topic: String,
-        /// Position in the chain of its app and topic, from 1; positions of deleted notes are not reused.
+        /// Position in the chain of notes with the same app and topic, from 1; positions of deleted notes are not
+        /// reused.
         pub position: i64,
         /// Text of the note.
         pub content: String,
-        /// Session that saved it.
+        /// Session that saved the note.
         pub session: String,
-        /// `session` if the note is visible only to its session; absent otherwise.
+        /// `session` if the note is visible only to the session that saved it; absent otherwise.
         pub scope: Option<RecordScope>,
-        /// Time of creation, UTC milliseconds.
+        /// Time at which the note was created, UTC milliseconds.
         pub created_at: i64,
         /// Excerpt of the content around the matches, which are in brackets; only with a query.
         pub snippet: Option<String>,
@@ -104,7 +105,7 @@ wire! {
     pub struct SavedNote {
         /// The new note.
         pub note: Note,
-        /// Number of notes in its chain, including this one.
+        /// Number of notes in the new note's chain, including the new note.
         pub chain_length: i64,
         /// Existing notes with similar content, at most 5.
         pub similar: Vec<SimilarNote>,
@@ -117,9 +118,9 @@ wire! {
     pub struct Notes {
         /// The notes.
         pub notes: Vec<Note>,
-        /// Whether the notes contain all words; absent without a query.
+        /// Whether the notes contain all words of the query; absent without a query.
         pub matched: Option<TermMatch>,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 
@@ -129,7 +130,7 @@ wire! {
         pub id: i64,
         /// Uid of the deleted note.
         pub uid: String,
-        /// Number of notes left in its chain.
+        /// Number of notes left in the deleted note's chain.
         pub chain_length: i64,
         /// Names of the backups that still contain the note, newest first; `backup.delete` deletes a backup.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

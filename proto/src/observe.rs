@@ -30,8 +30,8 @@ device_params! {
         pub settle: bool,
         /// Maximum time to keep reading until the page has settled, milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
-        /// Format of the result: an outline or a list of elements, instead of the rows of screen and refs. Every
-        /// interactive element in it has an alias.
+        /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
+        /// element in the result has an alias.
         pub format: Option<Format>,
         /// Id of the newest observation with refs that was returned to the session, or `last`. If the page is still the
         /// same, the outline contains only the changes, and elements keep their aliases.
@@ -54,8 +54,8 @@ device_params! {
         pub settle: bool,
         /// Maximum time to keep reading until the page has settled, milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
-        /// Format of the result: an outline or a list of elements, instead of the rows of screen and refs. Every
-        /// interactive element in it has an alias.
+        /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
+        /// element in the result has an alias.
         pub format: Option<Format>,
         /// Id of the newest observation with refs that was returned to the session, or `last`. If the page is still the
         /// same, the outline contains only the changes, and elements keep their aliases.
@@ -83,8 +83,8 @@ device_params! {
         pub settle: Option<bool> = true,
         /// Maximum time to keep reading until the page has settled, milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
-        /// Format of the result: an outline or a list of elements, instead of the rows of screen and refs. Every
-        /// interactive element in it has an alias.
+        /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
+        /// element in the result has an alias.
         pub format: Option<Format>,
         /// Id of the newest observation with refs that was returned to the session, or `last`. If the page is still the
         /// same, the outline contains only the changes, and elements keep their aliases.
@@ -104,8 +104,8 @@ device_params! {
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "text")))]
         pub until: Until,
-        /// For `text` and `gone`: part of a text on the page, or an alias, label or `#id` as an outline prints it. For
-        /// `activity`: part of `package/activity`. Case is ignored. Not allowed for `settled`.
+        /// For `text` and `gone`: text that occurs on the page, or an alias, label or `#id` as printed in an outline.
+        /// For `activity`: part of `package/activity`. Case is ignored. Not allowed for `settled`.
         pub text: Option<String>,
         /// Maximum time to wait, milliseconds.
         pub timeout_ms: Option<u64> where 1..=600_000 = 10_000,
@@ -121,21 +121,21 @@ words! {
     Format {
         /// Compact text for language models, one line per element.
         Outline = "outline",
-        /// Elements with alias, role, label and depth, without duplicate texts.
+        /// Elements with alias, role, label and depth, without duplicate text.
         Rows = "rows",
     }
 
     /// Column of a screen row.
     Column {
-        /// Node id.
+        /// Id of the node.
         Id = "id",
-        /// Class name without its package.
+        /// Class name of the node, without the package.
         Class = "class",
-        /// Visible text.
+        /// Visible text of the node.
         Text = "text",
-        /// Content description.
+        /// Content description of the node.
         Desc = "desc",
-        /// Resource id.
+        /// Resource id of the node.
         ResId = "resId" | "resid" | "res_id",
         /// Bounds as left,top,right,bottom in device pixels.
         Bounds = "bounds",
@@ -146,12 +146,12 @@ words! {
     /// Condition to wait for.
     #[derive(Default)]
     Until {
-        /// A text is on the screen.
+        /// The given text is on the screen.
         #[default]
         Text = "text",
-        /// An activity is in the foreground.
+        /// The given activity is in the foreground.
         Activity = "activity",
-        /// A text is no longer on the screen.
+        /// The given text is no longer on the screen.
         Gone = "gone",
         /// The page has settled.
         Settled = "settled",
@@ -182,13 +182,13 @@ wire! {
     pub struct Row {
         /// Node id; equals `nodeId` of the ref for the same node in the same observation.
         pub id: Option<String>,
-        /// Class name without its package.
+        /// Class name of the node, without the package.
         pub class: Option<String>,
-        /// Visible text.
+        /// Visible text of the node.
         pub text: Option<String>,
-        /// Content description.
+        /// Content description of the node.
         pub desc: Option<String>,
-        /// Resource id.
+        /// Resource id of the node.
         pub res_id: Option<String>,
         /// Bounds as `left,top,right,bottom` in device pixels.
         pub bounds: Option<String>,
@@ -203,59 +203,59 @@ wire! {
         /// Alias, for example `@n1`; valid until the session's next observation that returns refs.
         #[serde(rename = "ref")]
         pub alias: String,
-        /// Label: the element's own text or description, else the texts of its children, title first.
+        /// Label: the element's own text or description, else the text of its children, title first.
         pub label: String,
-        /// Title: the stable part of the label, at most 80 characters; absent if it is the whole label.
+        /// Title: the stable part of the label, at most 80 characters; absent if it equals the whole label.
         pub title: Option<String>,
         /// The rest of the label: a subtitle, the position of a switch, a counter; absent if there is none.
         pub detail: Option<String>,
         /// Node id; equals `id` of the screen row for the same node in the same observation.
         pub node_id: String,
-        /// Class name without its package.
+        /// Class name of the node, without the package.
         pub class: String,
         /// Visible text of the node itself.
         pub text: Option<String>,
         /// Content description of the node itself.
         pub desc: Option<String>,
-        /// Resource id.
+        /// Resource id of the node.
         pub res_id: Option<String>,
         /// Bounds as `left,top,right,bottom` in device pixels.
         pub bounds: String,
         /// `on`, followed by the flags that apply: `clk` clickable, `lclk` long-clickable, `scr` scrollable, `edt`
         /// editable, `ena` enabled; separated by commas.
         pub flags: String,
-        /// Kind and package of its window, if that is not the focused one; the focused window may then cover the
-        /// element.
+        /// Kind and package of the element's window; absent if it is the focused window. Otherwise, the focused window
+        /// may cover the element.
         pub window: Option<String>,
     }
 
-    /// A window; returned with `full`.
+    /// A window on the screen; returned only with `full`.
     pub struct WindowRow {
         /// Window id on the device.
         pub id: i64,
         /// Kind of window, for example `APPLICATION`, `SYSTEM` or `INPUT_METHOD`.
         pub kind: String,
-        /// Package that owns it.
+        /// Package that owns the window.
         pub app: String,
-        /// Title.
+        /// Title of the window.
         pub title: String,
-        /// Position in the stack; higher layers cover lower ones.
+        /// Position in the window stack; higher layers cover lower ones.
         pub layer: i64,
-        /// Whether it has the input focus.
+        /// Whether the window has the input focus.
         pub focused: bool,
     }
 
-    /// Base context of an observation of the screen.
+    /// Base context of a screen observation.
     pub struct Context {
         /// Id of this observation.
         pub observation_id: String,
-        /// Whether two readings at least 150 ms apart had the same content, with no input in between; false if that is
+        /// Whether two readings at least 150 ms apart had the same content, with no input in between; false if this is
         /// unknown.
         pub settled: bool,
         /// Whether the element tree is reliable; false for a screen that is empty, shows only system windows, or is
         /// still moving.
         pub reliable: bool,
-        /// Reason why the element tree is not reliable; absent if it is reliable.
+        /// Reason why the element tree is not reliable; absent if the tree is reliable.
         pub reason: Option<String>,
         /// Foreground activity as `package/activity`; null if unknown.
         pub top_activity: crate::Nullable<String>,
@@ -269,35 +269,35 @@ wire! {
         pub node_reliability: String,
         /// Identity of the page.
         pub page: PageRef,
-        /// Title of the dialog, menu or pop-up in the foreground, or `dialog` if it has none; absent if a page is in
-        /// the foreground.
+        /// Title of the dialog, menu or pop-up in the foreground, or `dialog` if it has no title; absent if a page is
+        /// in the foreground.
         pub dialog: Option<String>,
         /// Hints about this page from the memory.
         #[serde(default)]
         pub hints: Vec<Hint>,
-        /// Outline of the page; only with `format: "outline"`, `since`, or the `then` of an action. Texts from the
-        /// screen are quoted.
+        /// Outline of the page; only with `format: "outline"`, `since`, or the `then` of an action. Text from the
+        /// screen is quoted.
         pub outline: Option<String>,
         /// Id of the observation that the changes in the outline refer to; absent if the outline is complete.
         pub since: Option<String>,
-        /// Elements in the order of the tree; only with `format: "rows"`.
+        /// Elements in the order of the element tree; only with `format: "rows"`.
         pub elements: Option<Vec<Element>>,
     }
 
-    /// An element of the screen, or a text on it.
+    /// An element on the screen, including plain text.
     pub struct Element {
         /// Alias; absent if the element is not interactive.
         #[serde(rename = "ref")]
         pub alias: Option<String>,
-        /// Role.
+        /// Role of the element.
         pub role: Role,
-        /// Label, including the texts of non-interactive elements inside it.
+        /// Label, including the text of non-interactive elements inside the element.
         pub label: Option<String>,
-        /// Text of a field.
+        /// Text in the element, if it is a field.
         pub value: Option<String>,
-        /// Number of elements that enclose it.
+        /// Number of elements that enclose this one.
         pub depth: u32,
-        /// Whether it is disabled.
+        /// Whether the element is disabled.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub disabled: bool,
     }
@@ -310,34 +310,35 @@ wire! {
         pub returned_rows: u32,
         /// Whether rows were omitted because of `maxRows`.
         pub truncated: bool,
-        /// Rows in the order of the element tree; empty if they are only in the artifact.
+        /// Rows in the order of the element tree; empty if the rows are only in the artifact.
         pub rows: Vec<Row>,
         /// Windows; only with `full`.
         pub windows: Option<Vec<WindowRow>>,
         /// File with the complete result, if one was written.
         pub artifact: Option<SavedArtifact>,
-        /// Whether the rows are only in the artifact, because they exceed `limits.inline_bytes`.
+        /// Whether the rows are only in the artifact because their size exceeds `limits.inline_bytes`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub rows_in_artifact: bool,
     }
 
     /// Refs of an observation.
     pub struct RefRows {
-        /// Version of the device's refs, from 1. It is incremented when the content of the refs differs from that of
-        /// the last returned refs. A restart of the daemon resets it.
+        /// Version number of the device's refs, from 1. It is incremented if the content of the refs differs from that
+        /// of the refs returned last, and reset when the daemon restarts.
         #[serde(default)]
         pub ref_version: u64,
         /// Total number of refs.
         pub ref_count: u32,
         /// Number of refs returned; only these have a valid alias.
         pub returned_rows: u32,
-        /// Whether refs were omitted because of `maxRows`; those can still be selected by text or id.
+        /// Whether refs were omitted because of `maxRows`; the omitted elements can still be selected by text or id.
         pub truncated: bool,
-        /// Refs in the focused window first, then from the top left; empty if they are only in the artifact.
+        /// Refs, sorted by window (the focused one first), then from the top left; empty if they are only in the
+        /// artifact.
         pub rows: Vec<RefRow>,
         /// File with the complete result, if one was written.
         pub artifact: Option<SavedArtifact>,
-        /// Whether the refs are only in the artifact, because they exceed `limits.inline_bytes`.
+        /// Whether the refs are only in the artifact because their size exceeds `limits.inline_bytes`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub rows_in_artifact: bool,
     }
@@ -379,19 +380,19 @@ wire! {
         pub observation_id: String,
         /// Time of the observation, UTC milliseconds.
         pub at: i64,
-        /// Session that made it.
+        /// Session that made the observation.
         pub seen_by: String,
         /// Whether the page had settled.
         pub settled: bool,
         /// Whether an action was sent to the device after the observation, so that the screen may have changed.
         pub outdated: bool,
-        /// The page as an outline; contains aliases only if the caller's session may use them.
+        /// Outline of the page; contains aliases only if the caller's session may use them.
         pub outline: String,
     }
 
     /// Result of `observe.wait`.
     pub struct WaitResult {
-        /// The base context when the condition was met.
+        /// Base context at the time the condition was met.
         #[serde(flatten)]
         pub context: Context,
         /// Condition that was met.
@@ -414,8 +415,8 @@ methods! {
     ObserveRefs = "observe.refs" (RefsParams, DEVICE) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads the page: base context, rows, refs, and hints from the memory.
     ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#, LOOK;
-    /// Returns the last observed page of the device, whichever session observed it, without reading the screen.
+    /// Returns the last observed page of the device, regardless of the observing session, without reading the screen.
     ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
-    /// Waits until a condition holds on the screen, without blocking the device for others.
+    /// Waits until a condition holds on the screen, without blocking the device for other calls.
     ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout, TargetNotFound], r#"{"until":"settled","timeoutMs":5000}"#, WAIT;
 }

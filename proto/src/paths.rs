@@ -1,4 +1,4 @@
-//! Locations of the socket and the files, shared by daemon and clients.
+//! Locations of the socket and the files that the daemon and its clients share.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ fn var(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)
 }
 
-/// Returns a base directory from the environment. Relative paths are ignored, as the XDG Base Directory Specification
-/// requires.
+/// Returns a base directory from the environment variable with this name. Relative paths are ignored, as the XDG Base
+/// Directory Specification requires.
 fn base(name: &str) -> Option<PathBuf> {
     var(name).filter(|p| p.is_absolute())
 }
 
-/// Returns `$HOME`, else the home directory in the user database; `None` without either.
+/// Returns `$HOME`, else the home directory in the user database; `None` if neither is known.
 fn known_home() -> Option<PathBuf> {
     base("HOME").or_else(std::env::home_dir).filter(|p| p.is_absolute())
 }
@@ -25,7 +25,7 @@ fn home() -> PathBuf {
 /// Checks that the environment or the home directory determines the locations of settings, memory and logs.
 ///
 /// # Errors
-/// A message, if there is no home directory and the environment does not name all of these locations.
+/// Returns an error message if there is no home directory and the environment does not name all of these locations.
 pub fn check() -> Result<(), String> {
     let named = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"].iter().all(|name| base(name).is_some());
     if named || known_home().is_some() {
@@ -63,7 +63,7 @@ pub fn database() -> PathBuf {
     base("XDG_DATA_HOME").unwrap_or_else(|| home().join(".local/share")).join("afd/memory.db")
 }
 
-/// Returns the directory of logs and progress files: `$XDG_STATE_HOME/afd`.
+/// Returns the directory for logs and progress files: `$XDG_STATE_HOME/afd`.
 pub fn state_dir() -> PathBuf {
     base("XDG_STATE_HOME").unwrap_or_else(|| home().join(".local/state")).join("afd")
 }

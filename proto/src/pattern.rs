@@ -1,9 +1,9 @@
-//! `pattern.*` and `pageModel.*`: learned statements and models of pages, which outlive sessions.
+//! `pattern.*` and `pageModel.*`: learned statements and page models, both of which outlive sessions.
 
 use serde_json::Value;
 
 words! {
-    /// Kind of a pattern.
+    /// Kind of pattern.
     PatternKind {
         /// Fact worth remembering.
         KeyFact = "keyFact",
@@ -13,9 +13,9 @@ words! {
         ValidationRule = "validationRule",
         /// Expected appearance of a page or element.
         VisualBaseline = "visualBaseline",
-        /// Preference of the user.
+        /// User preference.
         UserPreference = "userPreference",
-        /// Solution of a problem.
+        /// Solution to a problem.
         Solution = "solution",
         /// Steps that accomplish something.
         Procedure = "procedure",
@@ -23,9 +23,9 @@ words! {
 
     /// Visibility of a learned pattern. It controls sharing, not access.
     PatternScope {
-        /// Only the session that learned it.
+        /// Only the session that learned the pattern.
         Session = "session",
-        /// All sessions that use the app of the pattern.
+        /// All sessions that use the pattern's app.
         App = "app",
         /// All sessions.
         Everybody = "everybody",
@@ -33,19 +33,19 @@ words! {
 }
 
 params! {
-    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence, unless its source carries more
-    /// weight than the new one. The user carries more weight than the assistant, and the assistant more than pages and
-    /// tools.
+    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence, unless the source of the saved
+    /// pattern carries more weight than the new source. The user carries more weight than the assistant, and the
+    /// assistant carries more weight than pages and tools.
     pub struct PatternSaveParams {
-        /// Kind of the pattern.
+        /// Kind of pattern.
         pub kind: PatternKind,
-        /// The statement.
+        /// Text of the statement.
         pub text: String where chars 1..=2000,
-        /// URL, page key, activity or state that it is about; if omitted, it applies to all pages.
+        /// URL, page key, activity or state that the pattern is about; if omitted, the pattern applies to all pages.
         pub page: Option<String> where chars 1..=2000,
-        /// Package that it is about; if omitted, it applies to all apps.
+        /// Package that the pattern is about; if omitted, the pattern applies to all apps.
         pub app: Option<String> where chars 1..=255,
-        /// Structured details, at most 64 KiB: for example the element and its rule, or the artifact of a baseline.
+        /// Structured details, at most 64 KiB: for example an element and its rule, or the artifact of a baseline.
         pub data: Option<serde_json::Map<String, Value>>,
         /// Initial confidence, before any reported use.
         pub confidence: Option<f64> where 0.0..=1.0 = 0.5,
@@ -54,7 +54,7 @@ params! {
         pub scope: Option<PatternScope>,
         /// Source of the statement: `user`, `assistant`, `page`, or the name of a tool.
         pub source: Option<String> where chars 1..=100 = "assistant",
-        /// Session that learned it.
+        /// Session that learned the pattern.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
@@ -90,9 +90,9 @@ params! {
         pub kind: Option<PatternKind>,
         /// Only patterns learned by this session.
         pub session: Option<String>,
-        /// Only patterns whose text contains this text; case is ignored.
+        /// Only patterns whose text contains this string; case is ignored.
         pub text: Option<String>,
-        /// Minimum confidence.
+        /// Minimum confidence of the patterns.
         pub min_confidence: Option<f64> where 0.0..=1.0 = 0.0,
         /// Maximum number of patterns.
         pub limit: Option<u32> where 1..=10_000 = 20,
@@ -103,16 +103,16 @@ params! {
     pub struct PatternUsedParams {
         /// Id of the pattern.
         pub id: i64,
-        /// Whether the pattern held; omit it if unknown.
+        /// Whether the pattern held; omit this parameter if unknown.
         pub held: Option<bool>,
     }
 
     /// Parameters of `pattern.merge`.
     #[derive(Default)]
     pub struct PatternMergeParams {
-        /// Id of the pattern to merge; it is deleted.
+        /// Id of the pattern to merge and then delete.
         pub id: i64,
-        /// Id of the pattern to keep; it gets the uses of both.
+        /// Id of the pattern to keep, which gets the reported uses of both.
         pub into: i64,
     }
 
@@ -123,7 +123,7 @@ params! {
         pub id: i64,
     }
 
-    /// Parameters of `pageModel.save`. Saving the same page again updates its stability.
+    /// Parameters of `pageModel.save`. Saving the same page again updates the stability of its model.
     #[derive(Default)]
     pub struct PageModelSaveParams {
         /// URL, page key, activity or state of the page.
@@ -132,7 +132,7 @@ params! {
         pub page_type: String where chars 1..=100,
         /// Elements of the page.
         pub elements: Vec<PageElement> where items 0..=2000,
-        /// Package of the app.
+        /// Package of the page's app.
         pub app: Option<String> where chars 1..=255,
     }
 
@@ -157,58 +157,59 @@ params! {
 
     /// An element of a page model.
     pub struct PageElement {
-        /// Name.
+        /// Name of the element.
         pub name: String where chars 1..=300,
-        /// Role, for example `button` or `field`.
+        /// Role of the element, for example `button` or `field`.
         pub role: Option<String>,
         /// Way to find the element: resource id, selector or label.
         pub selector: Option<String>,
-        /// Input that the element accepts, or its behaviour.
+        /// Rule for the element: input that it accepts, or its behaviour.
         pub rule: Option<String>,
     }
 }
 
 wire! {
-    /// A learned statement with its confidence.
+    /// A pattern: a learned statement with its confidence.
     pub struct Pattern {
         /// Id in this database.
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that the pattern came from; absent if that is this memory.
+        /// Uid of the memory that the pattern came from; absent if it originated in this memory.
         pub origin: Option<String>,
-        /// Kind.
+        /// Kind of pattern.
         pub kind: PatternKind,
-        /// The statement.
+        /// Text of the statement.
         pub text: String,
-        /// Visibility.
+        /// Visibility of the pattern.
         pub scope: PatternScope,
-        /// Source of the statement; absent if it was not recorded.
+        /// Source of the statement; absent if the source was not recorded.
         pub source: Option<String>,
-        /// Package that it is about; absent if it applies to all apps.
+        /// Package that the pattern is about; absent if it applies to all apps.
         pub app: Option<String>,
-        /// Page that it is about, with placeholders for variable parts such as ids; absent if it applies to all pages.
+        /// Page that the pattern is about, with placeholders for variable parts such as ids; absent if it applies to
+        /// all pages.
         pub page: Option<String>,
-        /// Structured details.
+        /// Structured details of the pattern.
         pub data: Option<Value>,
         /// Confidence, 0 to 1: the initial confidence, adjusted by the reported uses.
         pub confidence: f64,
         /// Number of reported uses.
         pub usage_count: i64,
-        /// Number of uses in which it held.
+        /// Number of reported uses in which the pattern held.
         pub success_count: i64,
-        /// Number of uses in which it did not hold.
+        /// Number of reported uses in which the pattern did not hold.
         pub failure_count: i64,
-        /// Time of the last use, UTC milliseconds; absent if it was never used.
+        /// Time of the last reported use, UTC milliseconds; absent if no use was reported.
         pub last_used_at: Option<i64>,
-        /// Session that learned it.
+        /// Session that learned the pattern.
         pub session: Option<String>,
-        /// Time of creation, UTC milliseconds.
+        /// Time at which the pattern was created, UTC milliseconds.
         pub created_at: i64,
     }
 
-    /// Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing
-    /// confidence.
+    /// Result of `pattern.find`: patterns about the page first, then those about the app, then the rest, each group by
+    /// decreasing confidence.
     pub struct Patterns {
         /// Requested page, with placeholders for variable parts such as ids.
         pub page: Option<String>,
@@ -230,23 +231,23 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that the model came from; absent if that is this memory.
+        /// Uid of the memory that the model came from; absent if it originated in this memory.
         pub origin: Option<String>,
-        /// Package of the app.
+        /// Package of the page's app.
         pub app: Option<String>,
-        /// The page, with placeholders for variable parts such as ids.
+        /// Page that the model describes, with placeholders for variable parts such as ids.
         pub page: String,
         /// Type of page, for example `form`.
         pub page_type: String,
         /// Elements of the page.
         pub elements: Vec<PageElement>,
-        /// Stability of its elements, 0 to 1: a moving average of the overlap between consecutive versions.
+        /// Stability of the page's elements, 0 to 1: a moving average of the overlap between consecutive versions.
         pub stability_score: f64,
         /// Number of times the page was saved.
         pub seen_count: i64,
         /// Time of the last save, UTC milliseconds.
         pub updated_at: i64,
-        /// Similarity to the requested page, 0 to 1, where 1 is the page itself; absent if none was requested.
+        /// Similarity to the requested page, 0 to 1, where 1 is the page itself; absent if no page was requested.
         pub similarity: Option<f64>,
     }
 
@@ -260,7 +261,7 @@ wire! {
 }
 
 methods! {
-    /// Saves a learned pattern; saving it again raises its confidence.
+    /// Saves a learned pattern; saving the pattern again raises its confidence.
     PatternSave = "pattern.save" (PatternSaveParams, SESSION) -> Pattern, Admin, [StoreUnavailable, StoreFull], r#"{"kind":"validationRule","text":"the e-mail field refuses addresses without a dot","page":"https://shop.example/users/12/profile"}"#;
     /// Finds patterns by page, app, kind, session or text.
     PatternFind = "pattern.find" (PatternFindParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"page":"https://shop.example/users/77/profile"}"#;
@@ -268,13 +269,13 @@ methods! {
     PatternList = "pattern.list" (PatternListParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"scope":"session","limit":20}"#;
     /// Widens or narrows the scope of a pattern.
     PatternPromote = "pattern.promote" (PatternPromoteParams) -> Pattern, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"scope":"session"}"#;
-    /// Records that a pattern was used, and whether it held.
+    /// Records that a pattern was used, and whether it held true.
     PatternUsed = "pattern.used" (PatternUsedParams) -> Pattern, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"held":true}"#;
     /// Merges a pattern into another pattern with the same meaning and the same subject.
     PatternMerge = "pattern.merge" (PatternMergeParams) -> Pattern, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":2,"into":1}"#;
     /// Deletes a pattern.
     PatternDelete = "pattern.delete" (PatternDeleteParams) -> DeleteResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1}"#;
-    /// Saves the elements of a page; saving the same page again updates its stability.
+    /// Saves a model of a page's elements; saving the same page again updates the stability of the model.
     PageModelSave = "pageModel.save" (PageModelSaveParams) -> PageModel, Admin, [StoreUnavailable, StoreFull], r#"{"page":"https://shop.example/cart","pageType":"list","elements":[{"name":"Pay","role":"button"}]}"#;
     /// Finds models of a page and of similar pages.
     PageModelFind = "pageModel.find" (PageModelFindParams) -> PageModels, Read, [StoreUnavailable], r#"{"page":"https://shop.example/cart"}"#;

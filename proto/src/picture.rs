@@ -10,12 +10,12 @@ device_params! {
     pub struct ScreenshotParams {
         /// Maximum width and height of the picture, pixels. Pictures are never enlarged.
         pub max_dim: Option<u32> where 1..=20_000 = 700,
-        /// JPEG quality.
+        /// JPEG quality of the picture; higher is better.
         pub quality: Option<u32> where 1..=100 = 80,
-        /// File format; by default that of the extension of `saveFile`, else JPEG.
+        /// File format; by default derived from the extension of `saveFile`, else JPEG.
         pub format: Option<PictureFormat>,
-        /// Whether to mark the interactive elements with their aliases. Actions accept these aliases like those of any
-        /// other observation. The marks are drawn only on the picture, not on the phone's screen.
+        /// Whether to mark the interactive elements with their aliases. Actions accept these aliases like the aliases
+        /// from any other observation. The marks are drawn only on the picture, not on the phone's screen.
         #[serde(default)]
         pub annotate: bool,
         /// Maximum number of marks; only with `annotate`.
@@ -24,7 +24,7 @@ device_params! {
         pub mark_scope: Option<MarkScope> = MarkScope::All,
         /// Whether to leave the phone's own overlay out of the picture.
         pub hide_overlay: Option<bool> = true,
-        /// Whether to return the picture in base64 as well, if it is at most `limits.inline_bytes` long.
+        /// Whether to return the picture in base64 as well, if the picture is at most `limits.inline_bytes` long.
         #[serde(default)]
         pub inline: bool,
         /// Absolute path of a file to save the picture to.
@@ -60,9 +60,9 @@ device_params! {
 words! {
     /// File format of a picture.
     PictureFormat {
-        /// Lossy and small.
+        /// JPEG: lossy and small.
         Jpeg = "jpeg" | "jpg",
-        /// Lossless.
+        /// PNG: lossless.
         Png = "png",
     }
 
@@ -84,14 +84,14 @@ wire! {
         pub width: u32,
         /// Height of the picture, pixels.
         pub height: u32,
-        /// Pixels of the picture per device pixel: divide a position in the picture by it to get the point to tap.
+        /// Picture pixels per device pixel: dividing a position in the picture by this value gives the point to tap.
         /// Absent if the device does not report its screen size.
         pub scale: Option<f64>,
         /// Width of the screen, device pixels; absent if unknown.
         pub device_width: Option<u32>,
         /// Height of the screen, device pixels; absent if unknown.
         pub device_height: Option<u32>,
-        /// Size of the file, bytes.
+        /// Size of the picture file, bytes.
         pub size_bytes: u64,
         /// Requested maximum width and height, pixels.
         pub max_dim: u32,
@@ -111,7 +111,7 @@ wire! {
         pub observation_id: Option<String>,
         /// Whether the screen did not change while the picture was taken; only with `annotate`.
         pub settled: Option<bool>,
-        /// The refs that the aliases stand for; only with `annotate`.
+        /// Refs of the elements that the aliases denote; only with `annotate`.
         pub refs: Option<RefRows>,
         /// File with the picture.
         pub artifact: SavedArtifact,
@@ -119,14 +119,14 @@ wire! {
         pub screenshot_base64: Option<String>,
     }
 
-    /// State of the overlay that the phone draws on its own screen.
+    /// State of the overlay that the phone draws on its screen.
     #[derive(Eq)]
     pub struct Overlay {
         /// Whether the phone can draw an overlay.
         pub available: bool,
         /// Whether the overlay is shown.
         pub enabled: bool,
-        /// Number of marks.
+        /// Number of marks on the screen.
         pub mark_count: i64,
         /// Whether the marks are updated when the screen changes.
         pub auto_refresh: bool,
@@ -140,7 +140,7 @@ wire! {
 }
 
 impl PictureFormat {
-    /// Returns the media type.
+    /// Returns the media type of the format.
     pub const fn mime_type(self) -> &'static str {
         match self {
             PictureFormat::Jpeg => "image/jpeg",
@@ -148,7 +148,7 @@ impl PictureFormat {
         }
     }
 
-    /// Returns the file extension.
+    /// Returns the file extension of the format.
     pub const fn extension(self) -> &'static str {
         match self {
             PictureFormat::Jpeg => "jpg",
@@ -158,7 +158,7 @@ impl PictureFormat {
 }
 
 methods! {
-    /// Takes a screenshot and saves it to a file, optionally with marks on the interactive elements.
+    /// Takes a screenshot, optionally with marks on the interactive elements, and saves it to a file.
     ObserveScreenshot = "observe.screenshot" (ScreenshotParams, DEVICE) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#, SCREENSHOT;
     /// Returns the state of the overlay that the phone draws on its screen.
     ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams, DEVICE) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}";

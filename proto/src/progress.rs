@@ -7,7 +7,7 @@ use crate::session::{Statistics, VisitedPage};
 use crate::tasks::{CurrentTask, Task, TaskStatus};
 use crate::vocabulary::RecordScope;
 
-/// Returns the status of bugs in files of other tools, which contain none.
+/// Returns the status that is assumed for bugs in files from other tools, which contain no status.
 fn open() -> BugStatus {
     BugStatus::Open
 }
@@ -24,8 +24,8 @@ session_params! {
         pub directory: Option<String>,
         /// Whether to write the progress files on every change from now on; by default this setting remains unchanged.
         pub auto: Option<bool>,
-        /// Absolute path of a directory for the files; by default the session's progress directory, else the state
-        /// directory.
+        /// Absolute path of a directory for the progress files; by default the session's progress directory, else the
+        /// state directory.
         pub dir: Option<String>,
     }
 
@@ -42,9 +42,9 @@ wire! {
     pub struct Progress {
         /// Name of the session.
         pub session_id: String,
-        /// Version of the daemon that wrote it.
+        /// Version of the daemon that wrote the file.
         pub agent_version: String,
-        /// Time of writing, as RFC 3339 in UTC.
+        /// Time at which the file was written, in RFC 3339 format, UTC.
         pub timestamp: String,
         /// Goal of the session.
         pub goal: Option<String>,
@@ -52,35 +52,35 @@ wire! {
         pub app: Option<String>,
         /// `session` if the digest of the session is visible only to the session itself; absent otherwise.
         pub scope: Option<RecordScope>,
-        /// Time at which the session was started, else first used, as RFC 3339 in UTC; absent in files of older
+        /// Time at which the session was started, else first used, in RFC 3339 format, UTC; absent in files from older
         /// versions.
         pub started_at: Option<String>,
-        /// Summary in words.
+        /// Prose summary of the progress.
         pub summary: String,
         /// Finished tasks, in the order in which they were finished.
         pub completed_tasks: Vec<CompletedTask>,
         /// Active task; null if there is none.
         pub current_task: crate::Nullable<CurrentTask>,
-        /// Pending tasks, in the order in which they are to be started.
+        /// Pending tasks, in the order in which they will be started.
         pub pending_tasks: Vec<PendingTask>,
-        /// Bugs: open before resolved, then worst first.
+        /// Bugs, open ones first, each group sorted by severity, worst first.
         pub bugs: Vec<BugSummary>,
-        /// Open critical bugs, each in one line.
+        /// Open critical bugs, one line each.
         pub critical_findings: Vec<String>,
-        /// Coverage.
+        /// Coverage of pages and elements.
         pub coverage: ProgressCoverage,
         /// Next steps, most urgent first: those stated by the caller, then those derived from tasks, bugs and pages.
         pub next_steps: Vec<String>,
         /// Blockers: those stated by the caller, then those derived from tasks.
         pub blockers: Vec<String>,
-        /// Number of leading next steps and of leading blockers that were stated by the caller; absent in files of
+        /// How many of the first next steps and of the first blockers were stated by the caller; absent in files from
         /// older versions.
         pub stated: Option<Stated>,
         /// Hash and subject of the last commit in the working directory; null if unknown.
         pub last_commit: crate::Nullable<String>,
         /// Uncommitted changes in the working directory, as printed by `git status`.
         pub uncommitted_changes: Vec<String>,
-        /// Statistics; absent in files of other tools.
+        /// Statistics of the session; absent in files from other tools.
         #[serde(default)]
         pub statistics: Statistics,
         /// Context keys and their values.
@@ -100,9 +100,9 @@ wire! {
     /// Number of next steps and blockers that the caller stated.
     #[derive(Copy, Eq)]
     pub struct Stated {
-        /// Next steps.
+        /// Number of next steps.
         pub next_steps: u32,
-        /// Blockers.
+        /// Number of blockers.
         pub blockers: u32,
     }
 
@@ -112,7 +112,7 @@ wire! {
         pub id: String,
         /// Name of the test.
         pub name: String,
-        /// Outcome.
+        /// Outcome of the test.
         pub status: ResultStatus,
         /// Page key, activity or URL.
         pub page: Option<String>,
@@ -120,7 +120,7 @@ wire! {
         pub summary: Option<String>,
         /// Duration of the test, milliseconds.
         pub duration_ms: Option<i64>,
-        /// `session` if the result is visible only to its session; absent otherwise.
+        /// `session` if the result is visible only to the session that recorded it; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
@@ -128,15 +128,15 @@ wire! {
     pub struct CompletedTask {
         /// Uid of the task.
         pub id: String,
-        /// Description.
+        /// Description of the task.
         pub description: String,
         /// Outcome: `passed`, `failed` or `skipped`.
         pub status: TaskStatus,
         /// Summary of the outcome; may be empty.
         pub summary: String,
-        /// Time at which it was finished, as RFC 3339 in UTC.
+        /// Time at which the task was finished, in RFC 3339 format, UTC.
         pub completed_at: String,
-        /// `session` if the task is visible only to its session; absent otherwise.
+        /// `session` if the task is visible only to the session that it belongs to; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
@@ -144,34 +144,34 @@ wire! {
     pub struct PendingTask {
         /// Uid of the task.
         pub id: String,
-        /// Description.
+        /// Description of the task.
         pub description: String,
-        /// Priority; higher values come first.
+        /// Priority of the task; tasks with higher values come first.
         pub priority: i64,
-        /// Uids of the tasks that still block it.
+        /// Uids of the tasks that still block this one.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<String>,
-        /// `session` if the task is visible only to its session; absent otherwise.
+        /// `session` if the task is visible only to the session that it belongs to; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
     /// Summary of a bug.
     pub struct BugSummary {
-        /// Uid of the bug; absent in files of other tools.
+        /// Uid of the bug; absent in files from other tools.
         #[serde(default)]
         pub id: String,
-        /// Title.
+        /// Title of the bug.
         pub title: String,
-        /// Severity.
+        /// Severity of the bug.
         pub severity: Severity,
-        /// Status; by default open.
+        /// Status of the bug; by default `open`.
         #[serde(default = "open")]
         pub status: BugStatus,
         /// Page key, activity or URL.
         pub page: Option<String>,
         /// Actual behaviour.
         pub actual: Option<String>,
-        /// `session` if the bug is visible only to its session; absent otherwise.
+        /// `session` if the bug is visible only to the session that found it; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
@@ -181,7 +181,7 @@ wire! {
         pub pages_visited: Vec<String>,
         /// Number of elements marked as tested.
         pub elements_tested_count: i64,
-        /// Coverage, per cent; the `coveragePercent` of `session.coverage`.
+        /// Coverage, per cent; equals `coveragePercent` in the result of `session.coverage`.
         pub coverage_percent: f64,
     }
 
@@ -189,13 +189,13 @@ wire! {
     pub struct ProgressResult {
         /// Name of the session.
         pub session: String,
-        /// Path of the machine-readable file.
+        /// Path of the machine-readable progress file.
         pub file: String,
-        /// Path of the text file for people.
+        /// Path of the human-readable progress file.
         pub report_file: String,
-        /// Whether both files are written on every change.
+        /// Whether both progress files are written on every change.
         pub auto: bool,
-        /// Content of the machine-readable file.
+        /// Content of the machine-readable progress file.
         pub progress: Progress,
         /// Warnings about data that could not be determined, for example the git state.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -208,15 +208,15 @@ wire! {
         pub session: String,
         /// Whether the session had ended and was reopened.
         pub reopened: bool,
-        /// Whether the session was restored from a file.
+        /// Whether the session was restored from a progress file.
         pub from_file: bool,
         /// Summary in one line.
         pub summary: String,
-        /// Prompt that tells the language model how to continue.
+        /// Prompt that instructs the language model how to continue the session.
         pub resumption_prompt: String,
         /// Current progress, without the lists of results, tested elements and pages.
         pub progress: Progress,
-        /// Pending tasks, in the order in which they are to be started.
+        /// Pending tasks, in the order in which they will be started.
         pub task_queue: Vec<Task>,
         /// Context keys and their values.
         pub context: BTreeMap<String, String>,
@@ -224,7 +224,7 @@ wire! {
 }
 
 methods! {
-    /// Writes the progress files of a session; can update next steps, blockers and automatic writing first.
+    /// Writes the progress files of a session, after updating its next steps, blockers and settings if they are given.
     SessionProgress = "session.progress" (ProgressParams, SESSION) -> ProgressResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
     /// Resumes a session from memory or from a progress file, and returns a prompt for continuing it.
     SessionResume = "session.resume" (ResumeParams, SESSION) -> ResumeResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#, SESSION_RESUME;

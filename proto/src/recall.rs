@@ -1,4 +1,4 @@
-//! `recall.*`: storing, searching and assembling recall entries. `recall_upkeep` has their maintenance.
+//! `recall.*`: storing, searching and assembling recall entries. Their maintenance is in the module `recall_upkeep`.
 
 use crate::pattern::PatternScope;
 
@@ -21,11 +21,11 @@ words! {
         State = "state",
         /// Stored fact.
         Fact = "fact",
-        /// Stored preference of the user.
+        /// Stored user preference.
         Preference = "preference",
         /// Stored description of how something is done.
         Procedure = "procedure",
-        /// Message of a conversation of the calling session.
+        /// Message in a conversation of the calling session.
         Message = "message",
     }
 
@@ -33,19 +33,19 @@ words! {
     StoredType {
         /// A statement about the world, an app or the user.
         Fact = "fact",
-        /// A preference of the user.
+        /// A user preference.
         Preference = "preference",
         /// A description of how something is done.
         Procedure = "procedure",
     }
 
-    /// Search method.
+    /// How entries are searched.
     SearchMode {
-        /// Full text and vectors.
+        /// Full-text and vector search combined.
         Hybrid = "hybrid",
-        /// Full text only.
+        /// Full-text search only.
         Text = "text",
-        /// Vectors only.
+        /// Vector search only.
         Vector = "vector",
     }
 }
@@ -55,38 +55,39 @@ params! {
     pub struct RecallStoreParams {
         /// Text of the entry.
         pub text: String where chars 1..=16_000,
-        /// Title.
+        /// Title of the entry.
         pub title: Option<String> where chars 1..=300,
-        /// Type.
+        /// Type of the entry.
         #[serde(rename = "type")]
         pub kind: Option<StoredType> = StoredType::Fact,
-        /// Package that the entry is about; if omitted, it is about no app in particular.
+        /// Package that the entry is about; if omitted, the entry is not about any particular app.
         pub app: Option<String> where chars 1..=255,
-        /// Site that it is about, such as `example.com`.
+        /// Site that the entry is about, such as `example.com`.
         pub site: Option<String> where chars 1..=255,
-        /// Visibility of the entry; by default `app`, but `session` if `app` is not given or if the session has the
-        /// scope `session`.
+        /// Visibility of the entry; by default `session` if the parameter `app` is omitted or the session has the scope
+        /// `session`, else `app`.
         pub scope: Option<PatternScope>,
         /// Source of the statement: `user`, `assistant`, `page`, or the name of a tool.
         pub source: Option<String> where chars 1..=100 = "assistant",
-        /// Confidence.
+        /// Confidence that the entry is correct.
         pub confidence: Option<f64> where 0.0..=1.0 = 0.7,
         /// Tags, each of at most 100 characters.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub tags: Vec<String> where items 0..=20,
-        /// Uids of entries that it refers to.
+        /// Uids of other entries that this entry refers to.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub related: Vec<String> where items 0..=50,
-        /// Time in the future at which the entry expires, UTC milliseconds; by default it does not expire.
+        /// Time at which the entry expires, UTC milliseconds; must be in the future. By default, the entry does not
+        /// expire.
         pub expires_at: Option<i64>,
-        /// Session that stores it.
+        /// Session that stores the entry.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `recall.search`.
     #[derive(Default)]
     pub struct RecallSearchParams {
-        /// Search query, in words of any language.
+        /// Search query, in any language.
         pub query: String where chars 1..=4_000,
         /// Only entries of these types.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -113,7 +114,8 @@ params! {
         pub explain: Option<bool> = false,
         /// Maximum number of entries.
         pub limit: Option<u32> where 1..=100 = 10,
-        /// Session that searches. Its messages and the entries that are visible only to it are found as well.
+        /// Session that performs the search. Messages of this session, and entries that are visible only to this
+        /// session, are found as well.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
@@ -131,7 +133,7 @@ params! {
     pub struct RecallUsedParams {
         /// Uid of a pattern, or of an entry that `recall.store` stored.
         pub uid: String,
-        /// Whether the entry held true; omit it if unknown.
+        /// Whether the entry held true; omit this parameter if unknown.
         pub held: Option<bool>,
         /// Session that used the entry. Entries that are visible only to another session are not found.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
@@ -151,7 +153,7 @@ params! {
     pub struct RecallContextParams {
         /// Description of the task; by default the session's current task, else its goal.
         pub task: Option<String> where chars 1..=4_000,
-        /// Maximum size, tokens.
+        /// Maximum size of the assembled text, tokens.
         pub budget: Option<u32> where 100..=100_000 = 1_500,
         /// Only entries about this package, and entries about no app; by default the package of the session.
         pub app: Option<String>,
@@ -163,41 +165,41 @@ params! {
 wire! {
     /// A recall entry.
     pub struct RecallEntry {
-        /// Unique id: the uid of the note, bug, pattern or other record that the entry stands for.
+        /// Unique id: the uid of the note, bug, pattern or other record that the entry represents.
         pub uid: String,
-        /// Type.
+        /// Type of the entry.
         #[serde(rename = "type")]
         pub kind: EntryType,
-        /// Id of that record in this database (for a message, its position), as other methods accept it; absent for
-        /// entries that `recall.store` stored.
+        /// Id of the represented record in this database (for a message, its position), as accepted by other methods;
+        /// absent for entries stored by `recall.store`.
         pub id: Option<i64>,
-        /// Title.
+        /// Title of the entry.
         pub title: Option<String>,
-        /// Text; a search returns only the relevant part of a long text.
+        /// Text of the entry; if it is long, a search returns only the relevant part.
         pub text: String,
-        /// Whether the text was cut.
+        /// Whether the text was shortened.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub cut: bool,
-        /// Package that it is about.
+        /// Package that the entry is about.
         pub app: Option<String>,
-        /// Site that it is about.
+        /// Site that the entry is about.
         pub site: Option<String>,
-        /// Session that it was recorded in.
+        /// Session in which the entry was recorded.
         pub session: Option<String>,
-        /// Source of the entry: `user`, `assistant`, `page`, the name of a tool, or `recorded` if a session recorded it
-        /// on purpose.
+        /// Source of the entry: `user`, `assistant`, `page`, the name of a tool, or `recorded` if a session recorded
+        /// the entry on purpose.
         pub source: String,
-        /// Visibility.
+        /// Visibility of the entry.
         pub scope: PatternScope,
-        /// Confidence, 0 to 1.
+        /// Confidence that the entry is correct, 0 to 1.
         pub confidence: f64,
-        /// Tags.
+        /// Tags of the entry.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub tags: Vec<String>,
-        /// Uids of entries that it refers to.
+        /// Uids of other entries that this entry refers to.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub related: Vec<String>,
-        /// Time of recording, UTC milliseconds.
+        /// Time at which the entry was recorded, UTC milliseconds.
         pub at: i64,
         /// Time at which the entry expires, UTC milliseconds; absent if it does not expire.
         pub expires_at: Option<i64>,
@@ -206,17 +208,17 @@ wire! {
         pub use_count: i64,
         /// Time at which a search last returned the entry, UTC milliseconds; absent if none has.
         pub last_used_at: Option<i64>,
-        /// Memory that the entry comes from; only if it comes from another memory that shares the Qdrant server.
+        /// Memory that the entry comes from; only for entries from another memory that shares the Qdrant server.
         pub origin: Option<String>,
         /// Search score, 0 to 1; only in search results.
         pub score: Option<f64>,
         /// Explanation of why a search found the entry; only with `explain`.
         pub why: Option<Why>,
-        /// Whether the match is weak: the entry has few of the words of the query, and its vector is not close to the
-        /// vector of the query.
+        /// Whether the match is weak: the entry contains few of the query's words, and its vector is not close to the
+        /// query's vector.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub weak: bool,
-        /// Uids of entries with the same text, apart from case, whitespace and punctuation.
+        /// Uids of other entries whose text differs only in case, whitespace and punctuation.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub duplicates: Vec<String>,
     }
@@ -224,34 +226,34 @@ wire! {
     /// Explanation of why an entry was found.
     #[derive(Default)]
     pub struct Why {
-        /// Rank by full text, from 1.
+        /// Rank in the full-text results, from 1.
         pub text_rank: Option<u32>,
-        /// BM25 score.
+        /// BM25 score of the full-text match.
         pub bm25: Option<f64>,
-        /// Share of the words of the query that the entry has, weighted by their rarity, 0 to 1.
+        /// Share of the query's words that the entry contains, weighted by rarity, 0 to 1.
         pub share: Option<f64>,
-        /// Words of the query whose stem occurs in the entry.
+        /// Query words whose stems occur in the entry.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub words: Vec<String>,
-        /// Rank in the results by the vectors of the configured model, from 1.
+        /// Rank in the vector results of the configured model, from 1.
         pub vector_rank: Option<u32>,
-        /// Cosine similarity of its vector and the vector of the query.
+        /// Cosine similarity between the entry's vector and the query's vector in the configured model.
         pub cosine: Option<f64>,
-        /// Rank by the vectors of the built-in model, from 1.
+        /// Rank in the vector results of the built-in model, from 1.
         pub builtin_rank: Option<u32>,
-        /// Cosine similarity by the built-in model.
+        /// Cosine similarity between the entry's vector and the query's vector in the built-in model.
         pub builtin_cosine: Option<f64>,
-        /// Factor of the score that depends on the age of the entry.
+        /// Score factor that depends on the entry's age.
         pub age_factor: f64,
-        /// Factor of the score that depends on the confidence.
+        /// Score factor that depends on the entry's confidence.
         pub confidence_factor: f64,
     }
 
-    /// Result of `recall.search`, best first.
+    /// Result of `recall.search`.
     pub struct RecallFound {
-        /// The entries.
+        /// Entries that were found, best match first.
         pub entries: Vec<RecallEntry>,
-        /// Model whose vectors were searched.
+        /// Embedding model whose vectors were searched.
         pub model: String,
         /// Sources that the search could not use, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -260,7 +262,7 @@ wire! {
 
     /// Result of `recall.store`.
     pub struct RecallStored {
-        /// The entry.
+        /// The stored or updated entry.
         pub entry: RecallEntry,
         /// Whether an existing entry with the same text and source was updated instead of storing a new one.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
@@ -274,25 +276,25 @@ wire! {
 
     /// Result of `recall.delete`.
     pub struct RecallDeleted {
-        /// Uid of the entry.
+        /// Uid of the deleted entry.
         pub uid: String,
         /// Names of the backups that still contain the entry, newest first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub backups: Vec<String>,
-        /// URL of a Qdrant server that still has the entry until the deletion is sent to it; absent if there is none.
+        /// URL of the Qdrant server that keeps the entry until the deletion has been sent to it; absent if there is
+        /// none.
         pub qdrant: Option<String>,
     }
 
     /// Result of `recall.context`.
     pub struct RecallContext {
-        /// Text for the language model. Because it quotes recorded data, send it in a message that is not a system
-        /// message.
+        /// Text for the language model. The text quotes recorded data, so do not send it in a system message.
         pub text: String,
-        /// Tokens of the text.
+        /// Number of tokens in the text.
         pub tokens: i64,
         /// Task that the text was assembled for.
         pub task: String,
-        /// Uids of the entries in it.
+        /// Uids of the entries that the text contains.
         pub entries: Vec<String>,
         /// Sources that could not be used, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -300,7 +302,7 @@ wire! {
     }
 }
 
-/// Returns whether a count is 0, in which case it is omitted.
+/// Returns whether a count is 0. Such a count is omitted from the output.
 fn is_zero(count: &i64) -> bool {
     *count == 0
 }
@@ -310,9 +312,9 @@ methods! {
     RecallStore = "recall.store" (RecallStoreParams, SESSION) -> RecallStored, Admin, [StoreUnavailable, StoreFull], r#"{"text":"the coupon SPRING10 is accepted once per account","app":"com.example.shop","tags":["coupon"]}"#;
     /// Searches the memory by words and by meaning.
     RecallSearch = "recall.search" (RecallSearchParams, SESSION) -> RecallFound, Read, [NotFound, StoreUnavailable], r#"{"query":"payment is refused","limit":5}"#, RECALL;
-    /// Returns an entry with its whole text.
+    /// Returns an entry with its complete text.
     RecallGet = "recall.get" (RecallGetParams, SESSION) -> RecallEntry, Read, [NotFound, StoreUnavailable], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
-    /// Records that an entry was used and whether it held true, and updates its confidence.
+    /// Records that an entry was used and whether it held true, and updates the entry's confidence.
     RecallUsed = "recall.used" (RecallUsedParams, SESSION) -> RecallEntry, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab","held":true}"#;
     /// Deletes an entry that `recall.store` stored.
     RecallDelete = "recall.delete" (RecallDeleteParams, SESSION) -> RecallDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;

@@ -1,4 +1,4 @@
-//! `recall.*`: state, maintenance and evaluation of recall entries.
+//! `recall.*`: status, maintenance and evaluation of the recall entries.
 
 use crate::model::EmbeddingModel;
 
@@ -10,7 +10,7 @@ params! {
     /// Parameters of `recall.upkeep`.
     #[derive(Default)]
     pub struct RecallUpkeepParams {
-        /// Whether to only report what would change.
+        /// Whether to report what would change without changing it.
         pub dry_run: Option<bool> = false,
     }
 
@@ -24,9 +24,9 @@ params! {
 }
 
 wire! {
-    /// Number of entries of a type.
+    /// Number of entries of a given type.
     pub struct EntryCount {
-        /// The type.
+        /// Type of the entries.
         #[serde(rename = "type")]
         pub kind: String,
         /// Number of entries.
@@ -37,7 +37,7 @@ wire! {
     pub struct RecallStatus {
         /// Number of entries by type.
         pub entries: Vec<EntryCount>,
-        /// Number of records that are still to be indexed.
+        /// Number of records that have not been indexed yet.
         pub due: i64,
         /// Embedding models; the configured model first, the built-in model last.
         pub models: Vec<EmbeddingModel>,
@@ -49,11 +49,11 @@ wire! {
 
     /// State of the upload to a Qdrant server.
     pub struct QdrantStatus {
-        /// URL.
+        /// URL of the server.
         pub url: String,
-        /// Collection of the model in use; absent until the model has produced a vector.
+        /// Name of the collection for the model in use; absent until the model has produced a vector.
         pub collection: Option<String>,
-        /// Number of changes that are still to be sent to the server.
+        /// Number of changes that have not been sent to the server yet.
         pub pending: i64,
         /// Reason why changes cannot be sent; absent if they can be sent.
         pub error: Option<String>,
@@ -63,17 +63,17 @@ wire! {
     pub struct UpkeepRow {
         /// Uid of the row.
         pub uid: String,
-        /// Uid of the pattern that it was merged into; absent if it was not merged.
+        /// Uid of the pattern that the row was merged into; absent if it was not merged.
         pub into: Option<String>,
     }
 
-    /// Changes of one kind in an upkeep run.
+    /// Changes of one kind that an upkeep run made.
     pub struct UpkeepChange {
-        /// Kind of change. `merged`: patterns with the same text and subject were merged. `confidence`: confidences
-        /// were recalculated, because the weight of reported uses changes with time. `expired`: expired entries were
-        /// deleted. `archived`: sessions were archived, and are found only on request. `resumed`: archived sessions are
-        /// found again. `stale`: vectors were emptied until their entries are used again. `unused`: vectors of other
-        /// models were deleted.
+        /// Kind of change. `merged`: patterns with the same text and subject were merged. `confidence`: confidence
+        /// values were recalculated, because the weight of reported uses changes with time. `expired`: expired entries
+        /// were deleted. `archived`: sessions were archived, and are found only on request. `resumed`: archived
+        /// sessions are found again without a request. `stale`: vectors were cleared until their entries are used
+        /// again. `unused`: vectors from other models were deleted.
         pub change: String,
         /// Number of changes.
         pub count: i64,
@@ -85,8 +85,8 @@ wire! {
         pub rows: Vec<UpkeepRow>,
     }
 
-    /// Two patterns with the same subject and similar vectors. Only a reader can decide whether they have the same
-    /// meaning.
+    /// Two patterns with the same subject and similar vectors. Whether they have the same meaning must be decided by
+    /// reading them.
     pub struct SimilarPatterns {
         /// Id of the older pattern.
         pub id: i64,
@@ -96,7 +96,7 @@ wire! {
         pub other: i64,
         /// Text of the newer pattern, at most 200 characters.
         pub other_text: String,
-        /// Cosine similarity of their vectors.
+        /// Cosine similarity between the patterns' vectors.
         pub similarity: f64,
     }
 
@@ -121,27 +121,27 @@ wire! {
         pub similar: Vec<SimilarPatterns>,
     }
 
-    /// Quality of the results of one search method.
+    /// Quality of the results that one search method returns.
     pub struct Evaluation {
         /// Search method: `like`, `text`, `vector` or `hybrid`.
         pub way: String,
-        /// Share of the expected entries among the first 5 results, 0 to 1; mean over the queries.
+        /// Share of the expected entries that are among the first 5 results, 0 to 1; mean over all queries.
         pub recall_at5: f64,
-        /// Share of the expected entries among the first 10 results, 0 to 1; mean over the queries.
+        /// Share of the expected entries that are among the first 10 results, 0 to 1; mean over all queries.
         pub recall_at10: f64,
         /// Mean reciprocal rank of the first expected entry, 0 to 1.
         pub mrr: f64,
-        /// Median duration of a query, milliseconds.
+        /// Median query duration, milliseconds.
         pub p50_ms: f64,
-        /// 99th percentile of the duration of a query, milliseconds.
+        /// 99th percentile of the query duration, milliseconds.
         pub p99_ms: f64,
     }
 
-    /// Evaluations of a set of queries.
+    /// Evaluation of each search method on a set of queries.
     pub struct EvaluationGroup {
-        /// Directory, language or kind of the queries; `all` for all of them.
+        /// Directory, language or kind of the queries, or `all` for all queries.
         pub name: String,
-        /// Number of queries.
+        /// Number of queries in the set.
         pub queries: u32,
         /// One evaluation per search method.
         pub ways: Vec<Evaluation>,
@@ -149,11 +149,11 @@ wire! {
 
     /// Result of `recall.evaluate`.
     pub struct RecallEvaluated {
-        /// Model whose vectors were used.
+        /// Embedding model whose vectors were used.
         pub model: String,
         /// Number of entries.
         pub entries: u32,
-        /// All queries, then those of each directory, language and kind.
+        /// Evaluations of all queries, then of the queries in each directory, language and kind.
         pub groups: Vec<EvaluationGroup>,
     }
 }

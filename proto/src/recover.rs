@@ -1,4 +1,4 @@
-//! `recover.*`: recovering from a failure. Each recovery is an action that is linked to the failure before it.
+//! `recover.*`: recovering from a failure. Each recovery is an action that is linked to the preceding failure.
 
 use crate::{act::AppParams, vocabulary::Reply};
 
@@ -18,9 +18,9 @@ wire! {
         pub event_id: String,
         /// Message that the device returned.
         pub result: String,
-        /// Error code of the failure; absent if there was none to recover from.
+        /// Error code of the failure that the recovery followed; absent if there was none.
         pub failure_cause: Option<String>,
-        /// Uid of the event of that failure.
+        /// Uid of the event that records the failure; absent if there was none.
         pub failure_event_id: Option<String>,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,

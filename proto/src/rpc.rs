@@ -1,4 +1,4 @@
-//! `rpc.*`: the description of the interface, and control of the calls of a connection.
+//! `rpc.*`: the description of the interface, and control over the calls on a connection.
 
 use serde_json::Value;
 
@@ -6,21 +6,22 @@ params! {
     /// Parameters of `rpc.discover`.
     #[derive(Default)]
     pub struct DiscoverParams {
-        /// Only methods whose names begin with this prefix, for example `observe.`, and the types that they refer to.
+        /// Only methods whose names begin with this prefix, for example `observe.`, and the types that these methods
+        /// refer to.
         pub prefix: Option<String>,
     }
 
     /// Parameters of `rpc.cancel`.
     #[derive(Default)]
     pub struct CancelParams {
-        /// JSON-RPC id of an unanswered call of the same connection.
+        /// JSON-RPC id of an unanswered call on the same connection.
         #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "integer"])))]
         pub id: Value,
     }
 
     /// Parameters of `rpc.reportProgress`.
     pub struct ReportProgressParams {
-        /// Whether long calls of this connection send `rpc.progress` notifications; initially off.
+        /// Whether long calls on this connection send `rpc.progress` notifications; initially off.
         pub enabled: bool,
     }
 }
@@ -29,7 +30,8 @@ wire! {
     /// Result of `rpc.cancel`.
     pub struct CancelResult {
         /// Whether the call was stopped before it changed anything; it then fails with `CANCELLED`. False if there is
-        /// no such call, or if its action was already sent: then it completes, is recorded and is answered as usual.
+        /// no such call, or if the call's action was already sent; the call then completes, and is recorded and
+        /// answered as usual.
         pub cancelled: bool,
     }
 
@@ -54,13 +56,13 @@ wire! {
     }
 }
 
-/// Name of the progress notifications.
+/// Method name of the progress notifications.
 pub const PROGRESS: &str = "rpc.progress";
 
 methods! {
-    /// Returns the OpenRPC document of this daemon, or a part of it.
+    /// Returns the OpenRPC document for this daemon, or a part of it.
     RpcDiscover = "rpc.discover" (DiscoverParams) -> serde_json::Map<String, Value>, Read, [], r#"{"prefix":"verify."}"#;
-    /// Cancels a pending call of the same connection, unless its action has already been sent to the device.
+    /// Cancels a pending call on the same connection, unless its action has already been sent to the device.
     RpcCancel = "rpc.cancel" (CancelParams) -> CancelResult, Read, [], r#"{"id":1}"#;
     /// Turns `rpc.progress` notifications on or off for this connection.
     RpcReportProgress = "rpc.reportProgress" (ReportProgressParams) -> ReportProgressResult, Read, [Unsupported], r#"{"enabled":true}"#;

@@ -1,9 +1,9 @@
-//! Simplifies schemas for generators of typed clients and for language models: each definition gets a title, closed
-//! lists become an `enum`, optional parameters lose the union with null, and Rust's number formats are removed.
+//! Simplifies schemas for language models and for generators of typed clients: each definition gets a title, string
+//! enums become an `enum`, optional parameters lose the union with null, and Rust's number formats are removed.
 
 use serde_json::{Map, Value, json};
 
-/// Simplifies all definitions, and sets the title of each to its name.
+/// Simplifies all definitions, and sets the title of each definition to its name.
 pub fn tidy_all(definitions: &mut Map<String, Value>) {
     for (name, definition) in definitions.iter_mut() {
         tidy(definition);
@@ -13,7 +13,7 @@ pub fn tidy_all(definitions: &mut Map<String, Value>) {
     }
 }
 
-/// Simplifies a schema and the schemas inside it.
+/// Simplifies a schema and all schemas nested in it.
 pub fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -31,7 +31,7 @@ pub fn tidy(schema: &mut Value) {
     }
 }
 
-/// Removes formats such as `uint32`, which are not formats of JSON Schema.
+/// Removes formats such as `uint32`, which JSON Schema does not define.
 fn without_foreign_format(map: &mut Map<String, Value>) {
     if map
         .get("format")
@@ -42,7 +42,8 @@ fn without_foreign_format(map: &mut Map<String, Value>) {
     }
 }
 
-/// Replaces a `oneOf` of constants by an `enum`, and moves their descriptions into its description.
+/// Replaces a `oneOf` of constants with an `enum`, and moves the constants' descriptions into the description of the
+/// schema.
 fn list_words(map: &mut Map<String, Value>) {
     let Some(all) = map.get("oneOf").and_then(Value::as_array) else { return };
     let words: Option<Vec<Value>> = all.iter().map(|word| word.get("const").cloned()).collect();
@@ -103,8 +104,8 @@ pub fn without_null(schema: &mut Value) {
     reference_with_description(map);
 }
 
-/// Moves a `$ref` that has siblings into an `allOf`, because this version of JSON Schema ignores everything beside a
-/// `$ref`.
+/// Moves a `$ref` that has sibling keywords into an `allOf`, because this version of JSON Schema ignores everything
+/// next to a `$ref`.
 fn reference_with_description(map: &mut Map<String, Value>) {
     if map.len() > 1
         && let Some(reference) = map.remove("$ref")

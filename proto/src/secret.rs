@@ -1,8 +1,9 @@
-//! Strings that must not appear in output.
+//! A string type for secrets, which must not appear in output.
 
 use serde::{Deserialize, Serialize};
 
-/// A token or typed text. Its `Debug` form is `<redacted>`, and it has no `Display`.
+/// A secret string, such as a token or typed text. Its `Debug` output is `<redacted>`, and it does not implement
+/// `Display`.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "schema",
@@ -13,12 +14,12 @@ use serde::{Deserialize, Serialize};
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a string.
+    /// Wraps a secret string.
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }
 
-    /// Returns the string. Call this only where the string is sent.
+    /// Returns the secret string. Call this only where the string is sent to its destination.
     pub fn expose(&self) -> &str {
         &self.0
     }

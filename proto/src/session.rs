@@ -12,21 +12,21 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionStartParams"))]
     pub struct StartParams {
-        /// Goal.
+        /// Goal of the session.
         pub goal: Option<String> where chars 1..=2000,
         /// Package that the session is about.
         pub app: Option<String> where chars 1..=255,
         /// Absolute path of the working directory whose git state is reported with the progress.
         pub directory: Option<String>,
-        /// Language model whose tokens are counted, or the name of a tokenizer such as `o200k_base`; by default the
-        /// configured one.
+        /// Language model whose tokenizer is used for counting, or the name of a tokenizer such as `o200k_base`; by
+        /// default the configured model.
         pub model: Option<String> where chars 1..=200,
-        /// Context size of the model, tokens; by default the configured one.
+        /// Context size of the model, tokens; by default the configured size.
         pub max_tokens: Option<u64> where 256..=100_000_000,
         /// Names of context keys to track in addition to the configured ones.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub tracked_keys: Vec<String> where items 0..=100,
-        /// Initial values of context keys; at most 100.
+        /// Initial values of context keys, by key; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
         /// Descriptions of tasks to queue, in order.
@@ -38,7 +38,7 @@ session_params! {
         /// Absolute path of a directory for the progress files; by default the state directory. Ignored without
         /// `autoProgress`.
         pub progress_dir: Option<String>,
-        /// Visibility of its digest, and default visibility of its records.
+        /// Visibility of the session's digest, and default visibility of its records.
         pub scope: Option<RecordScope> = RecordScope::App,
     }
 
@@ -52,13 +52,14 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionUpdateParams"))]
     pub struct UpdateParams {
-        /// New name, 1 to 128 printable characters.
+        /// New name of the session: 1 to 128 printable characters.
         pub name: Option<String>,
-        /// New goal; an empty text removes it.
+        /// New goal of the session; an empty string removes it.
         pub goal: Option<String> where chars 0..=2000,
-        /// New package that the session is about; an empty text removes it.
+        /// New package that the session is about; an empty string removes it.
         pub app: Option<String> where chars 0..=255,
-        /// New visibility of its digest, and default visibility of the records that it makes from now on.
+        /// New visibility of the session's digest, and new default visibility of the records that the session makes
+        /// from now on.
         pub scope: Option<RecordScope>,
     }
 
@@ -66,7 +67,8 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionDeleteParams"))]
     pub struct DeleteParams {
-        /// Whether to also delete its bugs, test results and notes. By default, those with the scope `app` are kept.
+        /// Whether to also delete the session's bugs, test results and notes. By default, those with the scope `app`
+        /// are kept.
         #[serde(default)]
         pub findings: bool,
     }
@@ -75,7 +77,7 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionEndParams"))]
     pub struct EndParams {
-        /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
+        /// Absolute path of a file for the report; by default the report is saved in the shared artifact directory.
         pub file: Option<String>,
     }
 
@@ -83,9 +85,10 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionReportParams"))]
     pub struct ReportParams {
-        /// Format; by default that of the extension of `file` (`.html`, `.md`, `.xml`, `.json`), else `html`.
+        /// Format of the report; by default derived from the extension of `file` (`.html`, `.md`, `.xml`, `.json`),
+        /// else `html`.
         pub format: Option<ReportFormat>,
-        /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
+        /// Absolute path of a file for the report; by default the report is saved in the shared artifact directory.
         pub file: Option<String>,
     }
 }
@@ -93,9 +96,9 @@ session_params! {
 words! {
     /// Status of a session.
     SessionStatus {
-        /// Active.
+        /// The session is active.
         Active = "active",
-        /// Ended.
+        /// The session has ended.
         Ended = "ended",
     }
 }
@@ -109,7 +112,7 @@ words! {
         Markdown = "markdown",
         /// JUnit XML: the test results as test cases.
         Junit = "junit",
-        /// JSON.
+        /// JSON document.
         Json = "json",
     }
 }
@@ -131,30 +134,30 @@ params! {
 }
 
 wire! {
-    /// A session with its counts.
+    /// A session with the number of its tasks, bugs and test results.
     pub struct SessionInfo {
-        /// Name.
+        /// Name of the session.
         pub session: String,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that the session came from; absent if that is this memory.
+        /// Uid of the memory that the session came from; absent if it originated in this memory.
         pub origin: Option<String>,
-        /// Status.
+        /// Status of the session.
         pub status: SessionStatus,
-        /// Goal.
+        /// Goal of the session.
         pub goal: Option<String>,
         /// Package that the session is about.
         pub app: Option<String>,
-        /// `session` if its digest and, by default, its records are visible only to the session itself; absent
-        /// otherwise.
+        /// `session` if the session's digest and, by default, its records are visible only to the session itself;
+        /// absent otherwise.
         pub scope: Option<RecordScope>,
         /// Working directory whose git state is reported with the progress.
         pub directory: Option<String>,
-        /// Time at which it was started, else first used, UTC milliseconds.
+        /// Time at which the session was started, else first used, UTC milliseconds.
         pub started_at: i64,
-        /// Time at which it ended, UTC milliseconds; absent while it is active.
+        /// Time at which the session ended, UTC milliseconds; absent while it is active.
         pub ended_at: Option<i64>,
-        /// Time of its last recorded activity, UTC milliseconds.
+        /// Time of the session's last recorded activity, UTC milliseconds.
         pub last_activity_at: i64,
         /// Whether the progress files are written on every change.
         pub auto_progress: bool,
@@ -170,7 +173,7 @@ wire! {
     pub struct Sessions {
         /// The sessions.
         pub sessions: Vec<SessionInfo>,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 
@@ -195,7 +198,7 @@ wire! {
         pub messages: i64,
     }
 
-    /// A page that a session visited, with its last observation.
+    /// A page that a session visited, with the last observation of the page.
     pub struct VisitedPage {
         /// Package; empty if unknown.
         pub app: String,
@@ -205,25 +208,25 @@ wire! {
         pub key: String,
         /// Id of the state that the page is recognised as; absent if there is none.
         pub state: Option<String>,
-        /// Name of that state.
+        /// Name of the state that the page is recognised as.
         pub name: Option<String>,
-        /// Number of observations.
+        /// Number of observations of the page.
         pub observations: i64,
-        /// Time of the first observation, UTC milliseconds.
+        /// Time of the first observation of the page, UTC milliseconds.
         pub first_seen: i64,
-        /// Time of the last observation, UTC milliseconds.
+        /// Time of the last observation of the page, UTC milliseconds.
         pub last_seen: i64,
         /// Details of the last observation; absent for a page that was visited in another copy of this memory.
         pub snapshot: Option<PageSnapshot>,
     }
 
-    /// Details of an observation of a page.
+    /// Details of a page observation.
     pub struct PageSnapshot {
         /// Id of the observation.
         pub observation_id: String,
         /// Fingerprint of the page.
         pub fingerprint: Option<String>,
-        /// Hash of the content.
+        /// Hash of the page's content.
         pub content_hash: Option<String>,
         /// Number of nodes on the screen.
         pub node_count: Option<i64>,
@@ -233,13 +236,13 @@ wire! {
 
     /// A conversation of a session.
     pub struct ConversationInfo {
-        /// Name.
+        /// Name of the conversation.
         pub conversation: String,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Number of messages.
+        /// Number of messages in the conversation.
         pub messages: i64,
-        /// Tokens of all messages.
+        /// Number of tokens in all messages of the conversation.
         pub tokens: i64,
     }
 
@@ -247,59 +250,59 @@ wire! {
     pub struct LastFound {
         /// Name of the newest session that has findings or a summary.
         pub session: String,
-        /// Time at which it ended, UTC milliseconds; absent if it was never ended.
+        /// Time at which that session ended, UTC milliseconds; absent if it was never ended.
         pub ended_at: Option<i64>,
-        /// Summary written when it ended.
+        /// Summary written when that session ended.
         pub summary: Option<String>,
-        /// Number of its test results by outcome.
+        /// Number of that session's test results by outcome.
         pub results: ResultCounts,
-        /// Its bugs, worst first, then tests that failed or could not be completed; at most 10 of each.
+        /// That session's bugs, worst first, then its tests that failed or could not be completed; at most 10 of each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub found: Vec<String>,
     }
 
-    /// Open work of earlier sessions about an app, as far as it is shared with sessions of the app.
+    /// Open work from earlier sessions about an app, as far as it is shared with other sessions of the app.
     pub struct LeftOpen {
         /// Name of the newest session that left tasks, next steps or blockers; absent if none did.
         pub session: Option<String>,
-        /// Time at which it ended, UTC milliseconds; absent if it was never ended.
+        /// Time at which that session ended, UTC milliseconds; absent if it was never ended.
         pub ended_at: Option<i64>,
-        /// Goal.
+        /// Goal of that session.
         pub goal: Option<String>,
-        /// Summary written when it ended.
+        /// Summary written when that session ended.
         pub summary: Option<String>,
-        /// Descriptions of its active and pending tasks, in the order in which they are to be done; at most 10.
+        /// Descriptions of that session's active and pending tasks, in the order in which to do them; at most 10.
         pub tasks: Vec<String>,
-        /// Number of its active and pending tasks.
+        /// Number of that session's active and pending tasks.
         pub tasks_total: i64,
-        /// Next steps stated by its caller; at most 10.
+        /// Next steps stated by that session's caller; at most 10.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub next_steps: Vec<String>,
-        /// Blockers stated by its caller; at most 10.
+        /// Blockers stated by that session's caller; at most 10.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blockers: Vec<String>,
-        /// Open bugs of the app, worst first; at most 10.
+        /// Open bugs in the app, worst first; at most 10.
         pub bugs: Vec<String>,
-        /// Number of open bugs of the app.
+        /// Number of open bugs in the app.
         pub bugs_total: i64,
         /// Findings of the last session about the app, open or not; absent if no session has any.
         pub last: Option<LastFound>,
     }
 
-    /// A session with everything needed to continue it.
+    /// A session with all the information needed to continue it.
     pub struct SessionDetails {
-        /// The session and its counts.
+        /// The session, with the number of its tasks, bugs and test results.
         #[serde(flatten)]
         pub info: SessionInfo,
-        /// Summary of progress, coverage, findings and statistics in words.
+        /// Prose summary of progress, coverage, findings and statistics.
         pub summary: String,
-        /// Statistics.
+        /// Statistics of the session.
         pub statistics: Statistics,
         /// Coverage of the pages and elements in the visual memory.
         pub coverage: Coverage,
         /// Active task; absent if there is none.
         pub current_task: Option<CurrentTask>,
-        /// Pending tasks, in the order in which they are to be started; at most 50.
+        /// Pending tasks, in the order in which they will be started; at most 50.
         pub queue: Vec<Task>,
         /// Open bugs, worst first; at most 50.
         pub open_bugs: Vec<Bug>,
@@ -314,7 +317,7 @@ wire! {
         /// Conversations, oldest first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub conversations: Vec<ConversationInfo>,
-        /// Open work of earlier sessions about the same app; only in the result of `session.start`.
+        /// Open work from earlier sessions about the same app; only in the result of `session.start`.
         pub before: Option<LeftOpen>,
     }
 
@@ -322,7 +325,7 @@ wire! {
     pub struct Deleted {
         /// Name that the session had.
         pub session: String,
-        /// Unique id.
+        /// Unique id of the session.
         pub uid: String,
         /// Number of deleted messages.
         pub messages: i64,
@@ -335,10 +338,10 @@ wire! {
         pub findings: i64,
         /// Number of bugs, test results and notes that are kept for the app.
         pub kept: i64,
-        /// Session name that the kept records show. `session.delete` with this name and `findings` deletes them later.
-        /// Absent if no records are kept.
+        /// Session name shown in the kept records; absent if no records are kept. Calling `session.delete` with this
+        /// name and `findings` deletes these records later.
         pub remainder: Option<String>,
-        /// Reports and exports of the session in files that the caller had named; they are not deleted.
+        /// Reports and exports of the session that were saved to files named by the caller; they are not deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,
         /// Names of the backups that still contain the session, newest first; `backup.delete` deletes a backup.
@@ -354,7 +357,7 @@ wire! {
         pub format: ReportFormat,
         /// Absolute path of the report.
         pub file: String,
-        /// Id of the artifact.
+        /// Id of the report's artifact.
         pub artifact_id: i64,
         /// Size of the file, bytes.
         pub size_bytes: i64,
@@ -366,9 +369,9 @@ wire! {
     pub struct EndResult {
         /// Name of the session.
         pub session: String,
-        /// Time at which it ended, UTC milliseconds.
+        /// Time at which the session ended, UTC milliseconds.
         pub ended_at: i64,
-        /// Final summary.
+        /// Final summary of the session.
         pub summary: String,
         /// Number of messages that were compacted at the end.
         pub compacted: i64,
@@ -383,7 +386,7 @@ wire! {
 }
 
 methods! {
-    /// Starts a session with a goal and tasks; earlier records under its name become part of it.
+    /// Starts a session with a goal and tasks; earlier records under the session's name become part of it.
     SessionStart = "session.start" (StartParams, SESSION) -> SessionDetails, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the checkout","app":"org.example.shop"}"#, SESSION_START;
     /// Lists sessions, newest first.
     SessionList = "session.list" (ListParams) -> Sessions, Read, [StoreUnavailable], r#"{"status":"active"}"#;
@@ -391,7 +394,7 @@ methods! {
     SessionShow = "session.show" (ShowParams, SESSION) -> SessionDetails, Read, [NotFound, StoreUnavailable], "{}";
     /// Ends a session: compacts its conversation and writes the report, the final summary and the progress files.
     SessionEnd = "session.end" (EndParams, SESSION) -> EndResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
-    /// Writes a report of a session with its screenshots.
+    /// Writes a report on a session, with its screenshots.
     SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#, REPORT;
     /// Renames a session, or changes its goal, app or scope.
     SessionUpdate = "session.update" (UpdateParams, SESSION) -> SessionInfo, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the coupons"}"#;

@@ -6,11 +6,11 @@ session_params! {
     /// Parameters of `session.task.add`.
     #[derive(Default)]
     pub struct TaskAddParams {
-        /// Description.
+        /// Description of the task.
         pub description: String where chars 1..=2000,
         /// Priority; tasks with higher values come first.
         pub priority: Option<i64> where -1000..=1000 = 0,
-        /// Ids of the tasks that block this one until they have passed or been skipped.
+        /// Ids of the tasks that block this task until each of them has passed or been skipped.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<i64> where items 0..=100,
         /// Visibility of the task; by default the scope of the session, which is `app` unless the session was started
@@ -21,7 +21,7 @@ session_params! {
     /// Parameters of `session.task.start`.
     #[derive(Default)]
     pub struct TaskStartParams {
-        /// Id of the task; by default the first one in the queue.
+        /// Id of the task; by default the first task in the queue.
         pub id: Option<i64>,
         /// Whether to put the active task back in the queue. Otherwise the call fails with `CONFLICT` while another
         /// task is active.
@@ -32,13 +32,13 @@ session_params! {
     /// Parameters of `session.task.update`.
     #[derive(Default)]
     pub struct TaskUpdateParams {
-        /// Id of the task; by default the active one.
+        /// Id of the task; by default the active task.
         pub id: Option<i64>,
-        /// Progress note.
+        /// Progress note on the task.
         pub progress: Option<String> where chars 1..=2000,
-        /// New description.
+        /// New description of the task.
         pub description: Option<String> where chars 1..=2000,
-        /// New priority.
+        /// New priority of the task; tasks with higher values come first.
         pub priority: Option<i64> where -1000..=1000,
         /// New visibility of the task.
         pub scope: Option<RecordScope>,
@@ -47,9 +47,9 @@ session_params! {
     /// Parameters of `session.task.finish`.
     #[derive(Default)]
     pub struct TaskFinishParams {
-        /// Id of the task; by default the active one.
+        /// Id of the task; by default the active task.
         pub id: Option<i64>,
-        /// Outcome.
+        /// Outcome of the task.
         pub status: Option<FinishStatus> = FinishStatus::Passed,
         /// Summary of the outcome.
         pub summary: Option<String> where chars 1..=2000,
@@ -68,15 +68,15 @@ session_params! {
 words! {
     /// Status of a task.
     TaskStatus {
-        /// Waiting in the queue.
+        /// The task is waiting in the queue.
         Pending = "pending",
-        /// In progress.
+        /// The task is in progress.
         Active = "active",
-        /// Finished successfully.
+        /// The task finished successfully.
         Passed = "passed",
-        /// Finished with a failure.
+        /// The task finished with a failure.
         Failed = "failed",
-        /// Not attempted.
+        /// The task was not attempted.
         Skipped = "skipped",
     }
 
@@ -97,7 +97,7 @@ wire! {
         /// The task.
         #[serde(flatten)]
         pub task: Task,
-        /// Known entries that are clearly about the same subject: bugs, patterns, notes and others.
+        /// Recall entries that are clearly about the subject of the task: bugs, patterns, notes and others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub known: Vec<crate::recall::RecallEntry>,
         /// Parts of the memory that were not searched, with the reasons; absent if there are none.
@@ -111,38 +111,38 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that the task came from; absent if that is this memory.
+        /// Uid of the memory that the task came from; absent if it originated in this memory.
         pub origin: Option<String>,
         /// Name of the session.
         pub session: String,
-        /// `session` if the task is visible only to its session; absent otherwise.
+        /// `session` if the task is visible only to the session that it belongs to; absent otherwise.
         pub scope: Option<RecordScope>,
-        /// Description.
+        /// Description of the task.
         pub description: String,
-        /// Status.
+        /// Status of the task.
         pub status: TaskStatus,
-        /// Priority; higher values come first.
+        /// Priority of the task; tasks with higher values come first.
         pub priority: i64,
-        /// Ids of the tasks that still block it; a failed task still blocks.
+        /// Ids of the tasks that still block this one. A failed task continues to block it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<i64>,
-        /// Progress note.
+        /// Progress note on the task.
         pub progress: Option<String>,
         /// Summary of the outcome.
         pub summary: Option<String>,
-        /// Time at which it was queued, UTC milliseconds.
+        /// Time at which the task was queued, UTC milliseconds.
         pub created_at: i64,
-        /// Time at which it was first started, UTC milliseconds.
+        /// Time at which the task was first started, UTC milliseconds.
         pub started_at: Option<i64>,
-        /// Time at which it was finished, UTC milliseconds.
+        /// Time at which the task was finished, UTC milliseconds.
         pub finished_at: Option<i64>,
     }
 
-    /// Tasks: the active one, then the queue in order, then the finished ones.
+    /// The tasks of a session: the active task, then the queue in order, then the finished tasks.
     pub struct Tasks {
         /// The tasks.
         pub tasks: Vec<Task>,
-        /// Number of tasks by status; not limited by the filter.
+        /// Number of tasks by status, regardless of the `status` filter.
         pub counts: TaskCounts,
     }
 
@@ -150,30 +150,30 @@ wire! {
     pub struct CurrentTask {
         /// Uid of the task.
         pub id: String,
-        /// Description.
+        /// Description of the task.
         pub description: String,
-        /// Time at which it was started, as RFC 3339 in UTC.
+        /// Time at which the task was started, in RFC 3339 format, UTC.
         pub started_at: String,
         /// Progress note; may be empty.
         pub progress: String,
         /// Description of the last action on a device; may be empty.
         pub last_action: String,
-        /// `session` if the task is visible only to its session; absent otherwise.
+        /// `session` if the task is visible only to the session that it belongs to; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
     /// Number of tasks by status.
     #[derive(Default, Copy, Eq)]
     pub struct TaskCounts {
-        /// Pending tasks.
+        /// Number of pending tasks.
         pub pending: i64,
-        /// Active tasks: 0 or 1.
+        /// Number of active tasks: 0 or 1.
         pub active: i64,
-        /// Passed tasks.
+        /// Number of passed tasks.
         pub passed: i64,
-        /// Failed tasks.
+        /// Number of failed tasks.
         pub failed: i64,
-        /// Skipped tasks.
+        /// Number of skipped tasks.
         pub skipped: i64,
     }
 }
@@ -181,9 +181,9 @@ wire! {
 methods! {
     /// Adds a task to the queue.
     TaskAdd = "session.task.add" (TaskAddParams, SESSION) -> Task, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","description":"pay with a coupon","priority":2}"#, TASK_ADD;
-    /// Starts a task, by default the first one in the queue.
+    /// Starts a task, by default the first task in the queue.
     TaskStart = "session.task.start" (TaskStartParams, SESSION) -> TaskStarted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#, TASK_START;
-    /// Updates the progress note, description or priority of a task.
+    /// Updates the progress note, description, priority or scope of a task.
     TaskUpdate = "session.task.update" (TaskUpdateParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","progress":"the form is filled in"}"#;
     /// Finishes a task as passed, failed or skipped, with a summary.
     TaskFinish = "session.task.finish" (TaskFinishParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","status":"passed","summary":"the coupon counts"}"#, TASK_FINISH;

@@ -20,7 +20,7 @@ device_params! {
 }
 
 words! {
-    /// Step of the search that found a component.
+    /// Search step in which a component was found.
     MatchStage {
         /// At its last known position, or close to it.
         InPlace = "inPlace",
@@ -34,32 +34,32 @@ words! {
 wire! {
     /// A component that was found.
     pub struct FoundComponent {
-        /// Name.
+        /// Name of the component.
         pub name: String,
-        /// Position as `left,top,right,bottom`, pixels.
+        /// Position of the component as `left,top,right,bottom`, pixels.
         pub bounds: String,
-        /// Horizontal centre, pixels.
+        /// Horizontal centre of the component, pixels from the left.
         pub x: f64,
-        /// Vertical centre, pixels.
+        /// Vertical centre of the component, pixels from the top.
         pub y: f64,
-        /// Similarity to its picture, 0.8 to 1.
+        /// Similarity to the component's saved picture, 0.8 to 1.
         pub likeness: f64,
-        /// Step of the search that found it.
+        /// Search step in which the component was found.
         pub how: MatchStage,
-        /// Whether it is at a different position than before.
+        /// Whether the component is at a different position than before.
         pub moved: bool,
     }
 
     /// Result of `visual.match`.
     pub struct MatchResult {
-        /// App or site that was searched for.
+        /// App or site whose components were searched for.
         #[serde(flatten)]
         pub about: ScopeInfo,
         /// Number of components that were searched for.
         pub looked_for: u32,
         /// Components that were found.
         pub found: Vec<FoundComponent>,
-        /// Names of components that were not found. Each of them counts as a miss if it could have been seen.
+        /// Names of components that were not found. Each of them is counted as missed if it could have been seen.
         pub missing: Vec<String>,
         /// Names of components that were skipped because their pictures have a uniform brightness, which matches
         /// nothing.

@@ -1,13 +1,13 @@
-//! Tools for clients of the Model Context Protocol (MCP). Each tool belongs to a row of the method table. It has a
-//! description for agents, and the parameters that agents need.
+//! Tools for clients of the Model Context Protocol (MCP). Each tool belongs to a row of the method table, and has a
+//! description for agents and the parameters that agents need.
 
 words! {
-    /// Set of tools that a client chooses as a whole, because every tool costs tokens of the model, even if it is not
-    /// used.
+    /// Set of tools that a client selects as a whole. There are several sets because every offered tool costs model
+    /// tokens, even if it is not used.
     Toolset {
         /// Observe, act, check, and use the memory; offered by default.
         Core = "core",
-        /// Further gestures and recoveries.
+        /// Additional gestures, and recoveries.
         Gestures = "gestures",
         /// Devices and leases.
         Devices = "devices",
@@ -19,19 +19,20 @@ words! {
 /// A tool of the Model Context Protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tool {
-    /// Name.
+    /// Name of the tool.
     pub name: &'static str,
-    /// Set that it belongs to.
+    /// Set that the tool belongs to.
     pub toolset: Toolset,
     /// Description for agents: what the tool does, and when to use it.
     pub about: &'static str,
-    /// Parameters of the method that the tool accepts; `device` is added if the method communicates with a device.
+    /// Names of the method's parameters that the tool accepts; `device` is added if the method communicates with a
+    /// device.
     pub takes: &'static [&'static str],
     /// Parameters that the tool always sends, as a JSON object.
     pub sends: &'static str,
 }
 
-/// Instructions for the language model about all tools.
+/// Instructions for the language model on how to use the tools.
 pub const INSTRUCTIONS: &str = "\
 Operate phones through afd, which remembers the outcomes of every action. Look first (af_look), then act on what you \
 saw by its label or its alias (@n3). Every action returns its outcome: `changed`, and an outline of the page or of the \

@@ -12,10 +12,10 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionExportParams"))]
     pub struct ExportParams {
-        /// Format.
+        /// Format of the export.
         pub format: Option<ExportFormat> = ExportFormat::Document,
-        /// Absolute path of a file for the export. By default a document is returned inline, or saved as an artifact if
-        /// it exceeds `limits.inline_bytes`; lines are always saved.
+        /// Absolute path of a file for the export. By default, a document is returned inline, or saved as an artifact
+        /// if it exceeds `limits.inline_bytes`; JSON lines are always saved to a file.
         pub file: Option<String>,
     }
 }
@@ -27,10 +27,10 @@ params! {
     pub struct ImportParams {
         /// Absolute path of a file written by `session.export` with `format: lines`.
         pub file: String,
-        /// Name for the session; by default that in the file.
+        /// Name for the imported session; by default the name in the file.
         pub name: Option<String>,
-        /// Whether to import new and newer records into a session that already exists. Without it, the import is
-        /// refused if the file would change that session.
+        /// Whether to import new and newer records into a session that already exists. If false, the import is refused
+        /// if the file would change such a session.
         #[serde(default)]
         pub merge: bool,
     }
@@ -41,7 +41,7 @@ words! {
     ExportFormat {
         /// One JSON document for programs that evaluate a session.
         Document = "document",
-        /// JSON lines, one record each, for `session.import`.
+        /// JSON lines, one per record, for `session.import`.
         Lines = "lines" | "jsonl",
     }
 }
@@ -51,7 +51,7 @@ wire! {
     pub struct Imported {
         /// Name of the session.
         pub session: String,
-        /// Unique id.
+        /// Unique id of the session.
         pub uid: String,
         /// Number of inserted records by type.
         pub inserted: BTreeMap<String, i64>,
@@ -60,18 +60,18 @@ wire! {
         pub renewed: i64,
         /// Number of records that were already present.
         pub present: i64,
-        /// Number of skipped system messages; system messages of another memory are not imported.
+        /// Number of skipped system messages, because system messages from another memory are not imported.
         #[serde(default)]
         pub left_out: i64,
     }
 
     /// A conversation with its messages.
     pub struct ExportedConversation {
-        /// Name.
+        /// Name of the conversation.
         pub conversation: String,
-        /// All messages, oldest first.
+        /// All messages of the conversation, oldest first.
         pub messages: Vec<crate::conversation::RecordedMessage>,
-        /// All summaries.
+        /// All summaries of the conversation.
         pub summaries: Vec<crate::conversation::SummaryInfo>,
     }
 
@@ -81,18 +81,18 @@ wire! {
         pub format: String,
         /// Version of the document format.
         pub version: u32,
-        /// The session and its counts.
+        /// The session, with the number of its tasks, bugs and test results.
         pub info: SessionInfo,
-        /// Duration of the session until its end or, if it has not ended, until the export, milliseconds.
+        /// Duration of the session in milliseconds, until its end or, if it has not ended, until the export.
         #[serde(default)]
         pub duration_ms: i64,
-        /// Summary in words.
+        /// Prose summary of the session.
         pub summary: String,
-        /// Statistics.
+        /// Statistics of the session.
         pub statistics: Statistics,
         /// Coverage of the pages and elements in the visual memory.
         pub coverage: Coverage,
-        /// All tasks: finished ones, then the active one, then pending ones.
+        /// All tasks: the finished tasks, then the active task, then the pending tasks.
         pub tasks: Vec<Task>,
         /// All bugs.
         pub bugs: Vec<Bug>,
@@ -117,9 +117,9 @@ wire! {
         pub notes: Vec<crate::notes::Note>,
         /// All artifacts of the session.
         pub artifacts: Vec<crate::artifact::Artifact>,
-        /// Next steps.
+        /// Next steps of the session.
         pub next_steps: Vec<String>,
-        /// Blockers.
+        /// Blockers of the session.
         pub blockers: Vec<String>,
         /// Context keys and their values.
         pub context: BTreeMap<String, String>,
@@ -141,8 +141,8 @@ wire! {
 }
 
 methods! {
-    /// Imports a session from the JSON lines of an export.
+    /// Imports a session from an export in JSON lines.
     SessionImport = "session.import" (ImportParams) -> Imported, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"file":"/tmp/checkout-1.jsonl"}"#;
-    /// Exports the complete record of a session as one document, or as lines that can be imported.
+    /// Exports the complete record of a session as one document, or as JSON lines that can be imported.
     SessionExport = "session.export" (ExportParams, SESSION) -> ExportResult, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

@@ -1,8 +1,8 @@
-//! Command-line spelling of words: kebab case, computed at compile time.
+//! Command-line spelling of enum words: kebab case, computed at compile time.
 
 use clap::builder::PossibleValue;
 
-/// Returns the length of a camelCase word in kebab case, bytes.
+/// Returns the length in bytes of the kebab-case form of a camelCase word.
 pub(crate) const fn kebab_len(word: &str) -> usize {
     let (bytes, mut i, mut len) = (word.as_bytes(), 0, 0);
     while i < bytes.len() {
@@ -12,7 +12,7 @@ pub(crate) const fn kebab_len(word: &str) -> usize {
     len
 }
 
-/// Returns the bytes of a camelCase word in kebab case.
+/// Returns the bytes of the kebab-case form of a camelCase word.
 pub(crate) const fn kebab_bytes<const N: usize>(word: &str) -> [u8; N] {
     let (bytes, mut i, mut at, mut out) = (word.as_bytes(), 0, 0, [0; N]);
     while i < bytes.len() {
@@ -40,7 +40,7 @@ macro_rules! kebab {
 }
 pub(crate) use kebab;
 
-/// Returns a command-line value with its help text. Spellings that differ from `typed` become hidden aliases.
+/// Returns the command-line value `typed` with its help text. Words that differ from `typed` become hidden aliases.
 pub(crate) fn possible_value(typed: &'static str, words: &'static [&'static str], doc: &'static str) -> PossibleValue {
     let help = crate::method::doc_text(doc).trim_end_matches('.');
     PossibleValue::new(typed).help(help).aliases(words.iter().copied().filter(move |word| *word != typed))

@@ -8,10 +8,10 @@ params! {
     /// Parameters of `memory.prune`.
     #[derive(Default)]
     pub struct PruneParams {
-        /// Minimum age of what is deleted: a number with `d` for days or `h` for hours, such as `90d`; at least one
-        /// hour.
+        /// Minimum age of the deleted rows, at least one hour: a number followed by `d` for days or `h` for hours, such
+        /// as `90d`.
         pub older: String,
-        /// Whether to only count what would be deleted.
+        /// Whether to count the rows that would be deleted without deleting them.
         pub dry_run: Option<bool> = false,
     }
 }
@@ -21,7 +21,7 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "MemoryExportParams"))]
     pub struct ExportParams {
-        /// Absolute path of the file.
+        /// Absolute path of the export file.
         pub file: String,
     }
 
@@ -31,7 +31,7 @@ params! {
     pub struct ImportParams {
         /// Absolute path of a file written by `memory.export`.
         pub file: String,
-        /// Whether to only report what would be imported.
+        /// Whether to report what would be imported without importing it.
         pub dry_run: Option<bool> = false,
         /// Whether the file may change the goal, tasks, next steps and blockers of sessions that already exist here.
         pub merge: Option<bool> = false,
@@ -42,7 +42,7 @@ wire! {
     /// Result of `memory.export`.
     #[cfg_attr(feature = "schema", schemars(rename = "ExportedMemory"))]
     pub struct Exported {
-        /// Absolute path of the file.
+        /// Absolute path of the export file.
         pub file: String,
         /// Number of records by type.
         pub records: BTreeMap<String, u64>,
@@ -50,7 +50,7 @@ wire! {
         pub bytes: u64,
     }
 
-    /// Counts of the records of a type in an import.
+    /// Counts of the imported records of one type.
     #[derive(Default)]
     pub struct ImportCounts {
         /// Number of records that were added.
@@ -69,7 +69,7 @@ wire! {
     pub struct Imported {
         /// Whether this was a dry run.
         pub dry_run: bool,
-        /// Counts of the records, by type.
+        /// Counts of the records by type.
         pub records: BTreeMap<String, ImportCounts>,
         /// Reasons why records were skipped, at most 20.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -84,18 +84,18 @@ wire! {
         pub events: u64,
         /// Number of deleted observations.
         pub observations: u64,
-        /// Whether the events and observations were only counted. The counts then include all old rows; a few of them
-        /// are kept as long as newer rows need them.
+        /// Whether the events and observations were only counted. If so, the counts include all old rows, although an
+        /// actual run keeps a few of them as long as newer rows need them.
         pub dry_run: bool,
-        /// Used space in the database after the call, bytes; the file shrinks later.
+        /// Space used in the database after the call, bytes; the file itself shrinks later.
         pub used_bytes: u64,
     }
 
     /// Result of `memory.vacuum`.
     pub struct Vacuumed {
-        /// Size of the database before, bytes.
+        /// Size of the database before the call, bytes.
         pub before_bytes: u64,
-        /// Size of the database now, bytes.
+        /// Size of the database after the call, bytes.
         pub after_bytes: u64,
     }
 }
@@ -103,10 +103,10 @@ wire! {
 methods! {
     /// Deletes old events and observations; learned experience and the totals of sessions are kept.
     MemoryPrune = "memory.prune" (PruneParams) -> Pruned, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"older":"90d","dryRun":true}"#;
-    /// Rewrites the database without the space of deleted data; writes wait until it is done.
+    /// Rewrites the database to reclaim the space of deleted data; other writes wait until the rewrite is done.
     MemoryVacuum = "memory.vacuum" (NoParams) -> Vacuumed, Admin, [StoreUnavailable, StoreFull], "{}";
     /// Writes the whole memory, except artifacts and settings, to a file of JSON lines.
     MemoryExport = "memory.export" (ExportParams) -> Exported, Read, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl"}"#;
-    /// Imports an export of another memory; repeating it changes nothing. Import only files that you trust.
+    /// Imports the export of another memory; importing it again changes nothing. Import only files that you trust.
     MemoryImport = "memory.import" (ImportParams) -> Imported, Admin, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl","dryRun":true}"#;
 }

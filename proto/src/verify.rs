@@ -7,9 +7,9 @@ device_params! {
     /// Parameters of `verify.textContains`.
     #[derive(Default)]
     pub struct TextContainsParams {
-        /// Text that some visible text or description must contain.
+        /// Text that any visible text or description on the screen must contain.
         pub text: String,
-        /// Whether case matters; by default it does not.
+        /// Whether the comparison is case-sensitive; by default it is not.
         #[serde(default)]
         pub case_sensitive: bool,
     }
@@ -17,24 +17,24 @@ device_params! {
     /// Parameters of `verify.topActivity`.
     #[derive(Default)]
     pub struct TopActivityParams {
-        /// Expected activity as `package/activity`, or part of it.
+        /// Expected activity as `package/activity`, or part of that string.
         pub expected: String,
-        /// Comparison method.
+        /// How the actual activity is compared with the expected one.
         pub mode: Option<MatchMode> = MatchMode::Contains,
     }
 
     /// Parameters of `verify.element`. Without `state` and `shows`, the text must be on the page.
     #[derive(Default)]
     pub struct ElementParams {
-        /// Label, title, `#id` or alias of an element as an outline prints it, or a text on the page. Whole words are
-        /// compared, and case is ignored. Exception: words in capitals, such as `ON`, match only capitals inside a
-        /// longer text. `value` is accepted as a synonym of this parameter.
+        /// Label, title, `#id` or alias of an element as printed in an outline, or text on the page. Whole words are
+        /// compared, and case is ignored. Exception: inside longer text, words in capitals, such as `ON`, match only
+        /// capitals. `value` is accepted as a synonym for this parameter.
         #[serde(alias = "value")]
         pub text: String,
-        /// State that the element must have; excludes `shows`.
+        /// State that the element must have; mutually exclusive with `shows`.
         pub state: Option<ElementState>,
-        /// Text that the element must show: the content of a field, or a text inside the element. Whole words are
-        /// compared. Excludes `state`.
+        /// Text that the element must show: the content of a field, or other text inside the element. Whole words are
+        /// compared. Mutually exclusive with `state`.
         pub shows: Option<String>,
         /// Whether `text` and `shows` must match completely and case-sensitively.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -59,29 +59,29 @@ words! {
     ElementState {
         /// Switched on, checked or selected, according to the words on the screen.
         On = "on",
-        /// Switched off or not checked.
+        /// Switched off, or not checked.
         Off = "off",
-        /// Can be used.
+        /// The element can be used.
         Enabled = "enabled",
-        /// Cannot be used.
+        /// The element cannot be used.
         Disabled = "disabled",
-        /// Not on the page.
+        /// The element is not on the page.
         Gone = "gone",
     }
 
-    /// Comparison of an expected text with the actual one.
+    /// How expected text is compared with the actual text.
     MatchMode {
-        /// The actual text contains the expected one.
+        /// The actual text contains the expected text.
         Contains = "contains",
-        /// Both texts are equal.
+        /// The actual text equals the expected text.
         Equals = "equals",
     }
 }
 
 wire! {
-    /// Result of a verification that passed.
+    /// Result of a passed verification.
     pub struct VerifyResult {
-        /// Uid of the event that records it.
+        /// Uid of the event that records the verification.
         pub event_id: String,
         /// Always true; a verification that does not pass fails with `ASSERTION_FAILED`.
         pub matched: bool,
@@ -101,9 +101,9 @@ wire! {
 }
 
 methods! {
-    /// Verifies that a visible text or description contains the text; ids, classes and flags are not searched.
+    /// Verifies that any visible text or description contains the given text; ids, classes and flags are not searched.
     VerifyTextContains = "verify.textContains" (TextContainsParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#;
-    /// Verifies that a text is on the page, or the state of an element.
+    /// Verifies that the given text is on the page, or that an element has the given state.
     VerifyElement = "verify.element" (ElementParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Unsupported], r#"{"text":"Dark theme","state":"on"}"#, VERIFY;
     /// Verifies that the activity in the foreground is the expected one.
     VerifyTopActivity = "verify.topActivity" (TopActivityParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, Unsupported], r#"{"expected":"com.android.settings"}"#;

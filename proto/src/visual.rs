@@ -5,11 +5,11 @@
 pub struct ScopeSelector<'a> {
     /// Package or program.
     pub app: Option<&'a str>,
-    /// Name, host or URL of a site in it.
+    /// Name, host or URL of a site in the app.
     pub site: Option<&'a str>,
-    /// Session whose last observation supplies the app if it is omitted.
+    /// Session whose last observation supplies the app if `app` is omitted.
     pub session: Option<&'a str>,
-    /// Device of that observation.
+    /// Device on which that observation was made.
     pub device: Option<&'a str>,
 }
 
@@ -23,19 +23,19 @@ params! {
     /// An element that a detector found in a picture.
     #[derive(Default)]
     pub struct Detection {
-        /// Name; by default derived from the label or the position.
+        /// Name of the element; by default derived from its label or position.
         pub name: Option<String>,
-        /// Type, for example `icon` or `text`; by default `text` if there is a label, else `icon`.
+        /// Type of the element, for example `icon` or `text`; by default `text` if there is a label, else `icon`.
         #[serde(rename = "type")]
         pub kind: Option<String>,
-        /// Left, top, right and bottom, pixels of the picture; from -100,000 to 100,000.
+        /// Left, top, right and bottom edges in picture pixels, each from -100,000 to 100,000.
         #[serde(rename = "box")]
         pub bounds: [i32; 4],
         /// Text of the element.
         pub label: Option<String>,
         /// Confidence of the detector.
         pub confidence: Option<f64> where 0.0..=1.0,
-        /// Picture of the element, a PNG or JPEG in base64.
+        /// Picture of the element: a PNG or JPEG file in base64.
         pub crop: Option<String>,
     }
 }
@@ -51,7 +51,7 @@ device_params! {
         pub site: Option<String>,
         /// Name or description of the page.
         pub page: Option<String>,
-        /// Detections made by the caller; the screen is not read then. Excludes `detect`.
+        /// Detections made by the caller. If given, the screen is not read. Mutually exclusive with `detect`.
         pub detections: Option<Vec<Detection>>,
         /// Whether to run the configured detector program on a picture of the screen.
         #[serde(default)]
@@ -77,7 +77,7 @@ scope_params! {
         pub unlabelled: bool,
         /// Only components of this state, given by id or name.
         pub state: Option<String>,
-        /// Only components whose name or label contains this.
+        /// Only components whose name or label contains this string.
         pub query: Option<String>,
         /// Maximum number of components.
         pub limit: Option<u32> where 1..=10_000 = 100,
@@ -90,14 +90,14 @@ scope_params! {
     pub struct RenameParams {
         /// Name of a component, or id or name of a state.
         pub old: String,
-        /// New name.
+        /// New name of the component or state.
         pub new: String where chars 1..=200,
     }
 
     /// Parameters of `visual.cleanup`.
     #[derive(Default)]
     pub struct CleanupParams {
-        /// Whether to only report what would be deleted.
+        /// Whether to report what would be deleted without deleting it.
         #[serde(default)]
         pub dry_run: bool,
     }
@@ -112,23 +112,23 @@ scope_params! {
 }
 
 words! {
-    /// Kind of a named item.
+    /// Kind of named item.
     ItemKind {
-        /// Component.
+        /// A component.
         Component = "component",
-        /// State.
+        /// A state.
         State = "state",
     }
 
-    /// Kind of a state.
+    /// Kind of state.
     StateKind {
         /// A page.
         Page = "page",
         /// A dialog over a page.
         Dialog = "dialog",
-        /// Known only from detections.
+        /// A state known only from detections.
         Detected = "detected",
-        /// Imported by name, without data that would identify it on the screen.
+        /// A state imported by name, without data that would identify it on the screen.
         Opaque = "opaque",
     }
 }
@@ -148,7 +148,7 @@ wire! {
     pub struct StateRef {
         /// Id: `s_` and six hexadecimal digits; empty if the state is not defined yet.
         pub id: String,
-        /// Name, else the id.
+        /// Name of the state, or its id if it has no name.
         pub name: String,
     }
 
@@ -157,19 +157,19 @@ wire! {
         /// App or site that the components belong to.
         #[serde(flatten)]
         pub about: ScopeInfo,
-        /// State of the screen; absent while too few of its components are known to define one.
+        /// State that the screen is in; absent while too few components of the screen are known to define a state.
         pub state: Option<StateRef>,
         /// Whether the state was defined by this call.
         pub new_state: bool,
         /// Number of components that were seen.
         pub seen: u32,
-        /// Number of those that are new.
+        /// Number of new components among those that were seen.
         pub new_components: u32,
-        /// Number of components of the page that were missing.
+        /// Number of the page's components that were missing.
         pub missed: u32,
-        /// Number of times that components of this app or site were learned, including this call.
+        /// Number of times components of this app or site were learned, including this call.
         pub learn_count: i64,
-        /// Source: `tree`, `detections`, or the name of the detector program.
+        /// Source of the components: `tree`, `detections`, or the name of the detector program.
         pub source: String,
         /// Detections that were skipped, with the reasons.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -180,88 +180,88 @@ wire! {
 
     /// A component: an element that was learned.
     pub struct Component {
-        /// Name, unique within its app or site.
+        /// Name of the component, unique within its app or site.
         pub name: String,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Type, for example `button`, `text` or `icon`.
+        /// Type of the component, for example `button`, `text` or `icon`.
         #[serde(rename = "type")]
         pub kind: String,
-        /// Source: `tree`, or the detector that found it.
+        /// Source of the component: `tree`, or the detector that found it.
         pub source: String,
-        /// Text of the element; absent if it has none or if its text is dynamic.
+        /// Text of the element; absent if it has no text or if its text is dynamic.
         pub label: Option<String>,
-        /// Resource id.
+        /// Resource id of the element.
         pub res_id: Option<String>,
         /// Last known position as `left,top,right,bottom`, pixels.
         pub bounds: Option<String>,
         /// Confidence of the detector, 0 to 1; absent for components from the element tree.
         pub confidence: Option<f64>,
-        /// Ids of the states it belongs to.
+        /// Ids of the states that the component belongs to.
         pub states: Vec<String>,
-        /// Whether a picture of it is saved.
+        /// Whether a picture of the component is saved.
         pub has_picture: bool,
-        /// Time at which it was learned, UTC milliseconds.
+        /// Time at which the component was learned, UTC milliseconds.
         pub learned_at: i64,
-        /// Time at which it was last seen, UTC milliseconds.
+        /// Time at which the component was last seen, UTC milliseconds.
         pub last_seen: i64,
-        /// Number of times it was seen.
+        /// Number of times the component was seen.
         pub seen_count: i64,
-        /// Number of consecutive observations in which it was missing; the lowest of these numbers if it belongs to
-        /// several states.
+        /// Number of consecutive observations in which the component was missing; if it belongs to several states, the
+        /// lowest of their numbers.
         pub consecutive_misses: i64,
-        /// Uid of the memory that learned it first; absent if that is this memory.
+        /// Uid of the memory that learned the component first; absent if this memory did.
         pub origin: Option<String>,
     }
 
     /// A page of components, in the order in which they were learned.
     pub struct Components {
-        /// App or site that they belong to.
+        /// App or site that the components belong to.
         #[serde(flatten)]
         pub about: ScopeInfo,
         /// The components.
         pub components: Vec<Component>,
-        /// Cursor of the next page; absent on the last one.
+        /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
     }
 
     /// A pop-up that appears over several states on its own.
     pub struct Interrupt {
-        /// Names of the states that it appeared over.
+        /// Names of the states that the pop-up appeared over.
         pub over: Vec<String>,
-        /// Actions that dismiss it, most reliable first.
+        /// Actions that dismiss the pop-up, most reliable first.
         pub dismissals: Vec<Dismissal>,
     }
 
     /// An action that dismisses a pop-up.
     pub struct Dismissal {
-        /// The action in words.
+        /// Description of the action in words.
         pub action: String,
-        /// Number of times it worked.
+        /// Number of times the action worked.
         pub count: i64,
-        /// Estimated probability that it works, 0 to 1; pulled towards 0.5 while there are few attempts.
+        /// Estimated probability that the action works, 0 to 1; pulled towards 0.5 while there are few attempts.
         pub probability: f64,
     }
 
-    /// A state: a page or dialog that is recognised when it is seen again.
+    /// A state: a page or dialog that is recognised if it is seen again.
     pub struct State {
         /// Id: `s_` and six hexadecimal digits; absent until the state is defined.
         pub id: Option<String>,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that learned it first; absent if that is this memory.
+        /// Uid of the memory that learned the state first; absent if this memory did.
         pub origin: Option<String>,
-        /// Name; absent if it has none.
+        /// Name of the state; absent if it has none.
         pub name: Option<String>,
-        /// Name or description of the page that a caller gave when it was learned.
+        /// Name or description of the page, as given by a caller when the state was learned.
         pub description: Option<String>,
-        /// Kind.
+        /// Kind of state.
         pub kind: StateKind,
         /// Activity as `package/activity`, or URL; absent if unknown.
         pub place: Option<String>,
         /// Title shown on the page.
         pub title: Option<String>,
-        /// Number of visits.
+        /// Number of visits to the state.
         pub visit_count: i64,
         /// Time of the first visit, UTC milliseconds.
         pub first_seen: i64,
@@ -269,15 +269,15 @@ wire! {
         pub last_seen: i64,
         /// Names of the components that define the state.
         pub defining_components: Vec<String>,
-        /// Texts that are visible on every visit.
+        /// Pieces of text that are visible on every visit.
         pub visible_texts: Vec<String>,
-        /// Present if the state is a pop-up that appears over several states on its own.
+        /// Details of the pop-up; only if the state is a pop-up that appears over several states on its own.
         pub interrupt: Option<Interrupt>,
     }
 
     /// Result of `visual.states`: states in the order in which they were learned.
     pub struct States {
-        /// App or site that they belong to.
+        /// App or site that the states belong to.
         #[serde(flatten)]
         pub about: ScopeInfo,
         /// Hosts of the site as given by callers, with their ports.
@@ -294,9 +294,9 @@ wire! {
         pub about: ScopeInfo,
         /// Kind of the item.
         pub kind: ItemKind,
-        /// Previous name.
+        /// Previous name of the component or state.
         pub old: String,
-        /// New name.
+        /// New name of the component or state.
         pub new: String,
         /// Id of the change, for `visual.undo`.
         pub history_id: i64,
@@ -317,7 +317,7 @@ wire! {
     pub struct RemovedComponent {
         /// Name of the component.
         pub component: String,
-        /// Reason.
+        /// Reason for the deletion.
         pub why: String,
         /// Id of the change, for `visual.undo`; absent in a dry run.
         pub history_id: Option<i64>,

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::Secret;
 
-/// Session of calls that do not name one.
+/// Session used for calls that do not name one.
 pub const DEFAULT_SESSION: &str = "default";
 
-/// Conversation of calls that do not name one.
+/// Conversation used for calls that do not name one.
 pub const DEFAULT_CONVERSATION: &str = "main";
 
 /// Device and session of a call, as given by the caller.
@@ -32,7 +32,7 @@ pub trait DeviceCall {
 }
 
 params! {
-    /// Empty parameters.
+    /// Parameters of methods that take none.
     #[derive(Default)]
     pub struct NoParams {}
 }
@@ -41,10 +41,10 @@ words! {
     /// Visibility of a record: a note, bug, test result or task, or the digest of a session.
     #[derive(Default)]
     RecordScope {
-        /// All sessions that use the app of the record; all sessions if the record is about no app.
+        /// All sessions that use the record's app, or all sessions if the record is about no app.
         #[default]
         App = "app",
-        /// Only the session that recorded it.
+        /// Only the session that made the record.
         Session = "session",
     }
 
@@ -52,15 +52,15 @@ words! {
     By {
         /// Visible text.
         Text = "text",
-        /// Label as it is printed: text or description.
+        /// Label as printed in an outline: text or description.
         Label = "label",
         /// Content description.
         Desc = "desc" | "content_desc" | "content-desc" | "contentDesc",
-        /// Resource id or part of it.
+        /// Resource id, or part of it.
         ResId = "resId" | "resid" | "res_id" | "resource_id" | "resource-id" | "resourceId",
         /// Class name, with or without its package.
         Class = "class" | "class_name" | "class-name" | "className",
-        /// Alias such as @n3 from the newest refs of the session.
+        /// Alias such as @n3 from the session's newest refs.
         Ref = "ref",
     }
 
@@ -79,11 +79,11 @@ words! {
         List = "list",
         /// Picture.
         Image = "image",
-        /// Text.
+        /// Plain text.
         Text = "text",
         /// Web view.
         Web = "web",
-        /// Other view.
+        /// Any other view.
         View = "view",
         /// Unknown, because the element was named but never seen.
         #[default]
@@ -130,7 +130,7 @@ words! {
         Wait = "wait",
     }
 
-    /// Kind of a hint.
+    /// Kind of hint.
     HintKind {
         /// An action that worked here.
         Action = "action",
@@ -150,31 +150,31 @@ words! {
 
     /// Kind of call that observed a screen.
     ObservationSource {
-        /// observe.top
+        /// A call of observe.top
         Top = "top",
-        /// observe.screen
+        /// A call of observe.screen
         Screen = "screen",
-        /// observe.refs
+        /// A call of observe.refs
         Refs = "refs",
-        /// observe.page
+        /// A call of observe.page
         Page = "page",
-        /// observe.wait
+        /// A call of observe.wait
         Wait = "wait",
-        /// A method of the namespace verify
+        /// A call of any method in the namespace verify
         Verify = "verify",
-        /// visual.learn
+        /// A call of visual.learn
         Learn = "learn",
     }
 }
 
-/// Hints to return: `false` for none, `true` for the most useful ones, `"all"` for all of them.
+/// Hints to return: `false` for none, `true` for the most useful hints, `"all"` for all hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum HintsWanted {
-    /// Whether hints are returned.
+    /// `true` for the most useful hints, `false` for none.
     Chosen(bool),
-    /// All of them.
+    /// All hints.
     All(AllHints),
 }
 
@@ -191,7 +191,7 @@ impl HintsWanted {
 }
 
 words! {
-    /// All hints.
+    /// The word that requests all hints.
     AllHints {
         /// Includes hints about actions without a target, single failures and attempts without effect.
         All = "all",
@@ -199,7 +199,7 @@ words! {
 }
 
 impl RecordScope {
-    /// Returns the scope, or `None` if it is the default, which responses omit.
+    /// Returns the scope, or `None` for the default scope, which responses omit.
     pub fn narrowed(self) -> Option<Self> {
         Some(self).filter(|scope| *scope != Self::App)
     }
@@ -222,7 +222,7 @@ wire! {
     /// A result together with the device, session and trace id of the call, in one JSON object.
     #[cfg_attr(feature = "schema", schemars(rename = "{T}Reply"))]
     pub struct Reply<T> {
-        /// Device, session and trace of the call.
+        /// Device, session and trace id of the call.
         #[serde(flatten)]
         pub echo: Echo,
         /// Result of the method.
@@ -234,9 +234,9 @@ wire! {
     /// several equal elements.
     #[derive(Default)]
     pub struct TargetSelector {
-        /// Property by which it is selected.
+        /// Property by which the target is selected.
         pub by: Option<By>,
-        /// Label, text, description, resource id, class or alias.
+        /// Value of that property: a label, text, description, resource id, class or alias.
         pub value: Option<String>,
         /// Horizontal position in device pixels from the left.
         pub x: Option<f64>,
@@ -247,23 +247,23 @@ wire! {
     /// A point in device pixels, from the top left of the screen.
     #[derive(Copy)]
     pub struct Point {
-        /// Horizontal position.
+        /// Horizontal position in device pixels from the left.
         pub x: f64,
-        /// Vertical position.
+        /// Vertical position in device pixels from the top.
         pub y: f64,
     }
 
     /// Description of an element that stays valid after the observation: never an alias, and never a position alone.
     #[derive(Default, Eq, Hash)]
     pub struct Target {
-        /// Role.
+        /// Role of the element.
         pub role: Role,
-        /// Label: the element's own text or description, else the texts of its children, title first.
+        /// Label: the element's own text or description, else the text of its children, title first.
         pub label: Option<String>,
         /// Title: the stable part of the label, without subtitle, switch position or counter; at most 80 characters.
         pub title: Option<String>,
-        /// Name of an element without a label: the caption beside it, else its place on the screen, such as `top left`.
-        /// It does not identify the element.
+        /// Name of an element without a label: the caption beside the element, else its place on the screen, such as
+        /// `top left`. The name does not identify the element.
         pub name: Option<String>,
         /// Full resource id.
         pub res_id: Option<String>,
@@ -277,13 +277,14 @@ wire! {
 
     /// An action that was or can be performed.
     pub struct Action {
-        /// Verb.
+        /// Verb of the action.
         pub verb: Verb,
         /// Element to act on; absent if the action has no target.
         pub target: Option<Target>,
         /// Point to act on, if there is no target.
         pub point: Option<Point>,
-        /// Other parameters. Secret ones, such as typed text, are listed in `slots` instead.
+        /// Other parameters of the action, by name. Secret parameters, such as typed text, are listed in `slots`
+        /// instead.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub params: BTreeMap<String, Value>,
         /// Names of parameters whose values are not stored.
@@ -296,7 +297,7 @@ wire! {
     pub struct PageRef {
         /// Key that pages are matched by: activity and stable structure, without the access mode of the service.
         pub key: String,
-        /// Fingerprint: the key with the access mode.
+        /// Fingerprint: the key combined with the access mode of the service.
         pub fingerprint: String,
         /// Id of the learned state that the page is recognised as; absent if there is none.
         pub state: Option<String>,
@@ -308,19 +309,21 @@ wire! {
         pub kind: HintKind,
         /// The hint in one sentence.
         pub text: String,
-        /// Action that is required first, for example `scroll` because the element is not in view; absent if none is.
+        /// Action that is required first, for example `scroll` if the element is not in view; absent if none is
+        /// required.
         pub first: Option<String>,
-        /// Element that the hint is about. It is on the screen now, unless `first` is present; absent if there is none.
+        /// Element that the hint is about; absent if there is none. Unless `first` is present, the element is on the
+        /// screen now.
         pub target: Option<Target>,
-        /// Alias of that element, if the observation returned refs.
+        /// Alias of the target, if the observation returned refs.
         pub alias: Option<String>,
-        /// Parameters with which an action can select that element; absent if it is not on the screen or if nothing
-        /// identifies it unambiguously.
+        /// Parameters with which an action can select the target; absent if the target is not on the screen or if
+        /// nothing identifies it unambiguously.
         pub selector: Option<TargetSelector>,
         /// Outcomes of the action in short form, such as `-> "Wi-Fi" 4/4`; absent for recoveries and saved patterns.
         pub outcome: Option<String>,
-        /// Confidence, 0 to 1: the success rate, pulled towards 0.5 if there are few attempts; for a saved pattern, its
-        /// confidence.
+        /// Confidence, 0 to 1: the success rate, pulled towards 0.5 if there are few attempts; for a saved pattern, the
+        /// pattern's confidence.
         pub confidence: f64,
         /// Uids of the records that the hint is based on.
         pub evidence: Vec<String>,
@@ -328,7 +331,7 @@ wire! {
 }
 
 impl Action {
-    /// Creates an action without target and parameters.
+    /// Creates an action without a target or parameters.
     pub fn of(verb: Verb) -> Self {
         Self { verb, target: None, point: None, params: BTreeMap::new(), slots: Vec::new() }
     }

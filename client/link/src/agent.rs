@@ -1,5 +1,5 @@
-//! Output for language models: the outline of a page, the result of an action, errors with a hint for the next step.
-//! Nothing is printed twice, and text from a screen is quoted on a single line.
+//! Output for language models: page outlines, action results, and errors with a hint for the next step. Nothing is
+//! printed twice, and text from a screen is quoted on a single line.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::safe;
 /// Adds the default parameters for agents: outlines for observations, and a diff after each action.
 pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
     match method {
-        // Calls that ask for files, all rows or certain columns keep the row format.
+        // Calls that ask for files, all rows or specific columns keep the row format.
         "observe.page" | "observe.screen" | "observe.refs" if !wants_rows(params) => {
             params.entry("format").or_insert_with(|| json!("outline"));
         }
@@ -27,12 +27,12 @@ fn wants_rows(params: &Map<String, Value>) -> bool {
         || params.get("full") == Some(&Value::Bool(true))
 }
 
-/// Returns an outcome as text for a language model.
+/// Formats an outcome as text for a language model.
 pub fn text(outcome: &Outcome) -> String {
     match &outcome.result {
         Ok(data) => {
             let mut data: Value = serde_json::from_str(data.get()).unwrap_or_default();
-            // afd itself wrote the lines of a session's digest and of its resumption prompt.
+            // afd itself wrote the session's digest and its resumption prompt, so their line breaks are kept.
             let made = ["summary", "resumptionPrompt"].map(|key| (key, data[key].as_str().map(safe::block)));
             unmark(&mut data);
             one_line_each(&mut data);
@@ -51,7 +51,7 @@ pub fn text(outcome: &Outcome) -> String {
                 if let Some(id) = word("resId") {
                     let _ = write!(text, " {id}");
                 }
-                // Only the position tells identical elements apart.
+                // Identical elements differ only in their position.
                 if let (Some(x), Some(y)) = (candidate["selector"]["x"].as_f64(), candidate["selector"]["y"].as_f64()) {
                     let _ = write!(text, " at x {x}, y {y}");
                 }
@@ -78,8 +78,8 @@ pub fn text(outcome: &Outcome) -> String {
     }
 }
 
-/// Removes the brackets around matches from snippets, because an agent copies what it reads. Keeps the snippet
-/// unchanged if the full text contains brackets itself.
+/// Removes the brackets that mark matches in snippets, because an agent might copy them. Keeps a snippet unchanged if
+/// the full text contains brackets itself.
 fn unmark(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(unmark),
@@ -97,8 +97,8 @@ fn unmark(value: &mut Value) {
     }
 }
 
-/// Escapes the line breaks in all texts, because a text from a user, a page or a tool must not start a line that looks
-/// like output of afd. Outlines, graphs and the output of shell commands keep their line breaks.
+/// Escapes the line breaks in all strings, because text from a user, a page or a tool must not start a line that looks
+/// like output from afd. Outlines, graphs and the output of shell commands keep their line breaks.
 fn one_line_each(value: &mut Value) {
     match value {
         Value::String(text) => *text = safe::line(text),
@@ -124,7 +124,7 @@ fn result(outcome: &Outcome, data: &Value) -> String {
     if data["look"].is_object() {
         return act(outcome, data);
     }
-    // The text contains the steps.
+    // The path's text already contains its steps.
     if let (("visual", "path"), Some(text)) = ((outcome.category.as_str(), outcome.op.as_str()), data["text"].as_str())
     {
         return text.to_owned();
@@ -134,11 +134,11 @@ fn result(outcome: &Outcome, data: &Value) -> String {
     }
     let text = outcome.render.and_then(|render| render(data)).unwrap_or_else(|| data.to_string());
     let text = anstream::adapter::strip_str(&text).to_string();
-    // After a wait, only the condition is printed. The agent reads the page with an observation.
+    // After a wait, only the condition is printed. The agent can read the page with an observation.
     if outcome.op == "wait" { text.lines().next().unwrap_or_default().to_owned() } else { text }
 }
 
-/// Returns one line with the target of an action and its result, followed by the page.
+/// Returns one line with an action's target and result, followed by the resulting page.
 fn act(outcome: &Outcome, data: &Value) -> String {
     let look = &data["look"];
     let changed = match (look["changed"].as_bool(), look["note"].as_str()) {
@@ -161,8 +161,8 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     text
 }
 
-/// Returns whether the previous outcome of an action is worth printing. It is not for actions without a target and for
-/// `scroll-to`, nor if the same has just happened again.
+/// Returns whether an action's previous outcome is worth printing. It is not if the action has no target or is
+/// `scroll-to`, or if the same outcome has just occurred again.
 fn is_news(outcome: &Outcome, data: &Value) -> bool {
     let look = &data["look"];
     let expected = look["expected"].as_str().unwrap_or_default();

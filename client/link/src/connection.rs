@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 
 use crate::trust;
 
-/// Interval at which a blocked read or write checks for interrupt, timeout and probe.
+/// Interval at which a blocked read or write checks for an interrupt, a timeout and a due liveness probe.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Error: the daemon accepts connections but does not respond.
@@ -44,7 +44,7 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Reason a call returned no result.
+/// Reason why a call returned no result.
 #[derive(Debug)]
 pub enum CallError {
     /// The daemon returned an error.
@@ -96,9 +96,9 @@ struct RpcError {
     data: Value,
 }
 
-/// Timeout for connecting to a daemon that accepts no connections.
+/// Maximum time to wait for a connection to a daemon whose connection backlog is full.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum timeout of a liveness probe.
+/// Maximum time to wait for the response to a liveness probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection to the daemon.
@@ -107,7 +107,7 @@ pub struct Connection {
     socket: PathBuf,
     next_id: u64,
     timeout: Option<Duration>,
-    /// Interval of liveness probes while waiting for the daemon; `None` for none.
+    /// Interval between liveness probes while waiting for the daemon; `None` to send no probes.
     probe: Option<Duration>,
     interrupted: Option<Arc<AtomicBool>>,
     progress: Option<OnProgress>,
@@ -116,7 +116,7 @@ pub struct Connection {
 /// Receives the progress of a call.
 pub type OnProgress = Box<dyn FnMut(Progress) + Send>;
 
-/// Start of a blocked read or write, and the time of the next liveness probe.
+/// When a blocked read or write started, and when its next liveness probe is due.
 struct Wait {
     started: Instant,
     next_probe: Option<Instant>,
@@ -165,23 +165,23 @@ impl Connection {
         Ok(())
     }
 
-    /// Sets the interval of liveness probes while waiting for a response. A call may take long, but a daemon that does
-    /// not even answer a probe has failed.
+    /// Sets the interval between liveness probes while waiting for a response. A call may take a long time, but a
+    /// daemon that does not even answer a probe has failed.
     pub fn set_probe(&mut self, every: Duration) {
         self.probe = Some(every);
     }
 
-    /// Sets a flag that makes pending calls fail with [`Interrupted`] soon after it is raised.
+    /// Sets the interrupt flag. Soon after the flag is raised, pending calls fail with [`Interrupted`].
     pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) {
         self.interrupted = Some(flag);
     }
 
-    /// Sets the callback for progress. Only long calls, such as waits, report progress.
+    /// Sets the callback that receives progress. Only long calls, such as waits, report progress.
     pub fn set_progress(&mut self, progress: OnProgress) {
         self.progress = Some(progress);
     }
 
-    /// Returns the stream, and the bytes that were read from it but not processed yet.
+    /// Returns the stream, and the bytes that were read from it but not yet processed.
     pub fn into_stream(self) -> (UnixStream, Vec<u8>) {
         let rest = self.stream.buffer().to_vec();
         (self.stream.into_inner(), rest)
@@ -231,7 +231,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Checks over a second connection that the daemon responds; this one is still waiting for its response.
+    /// Checks that the daemon responds, over a second connection, because this one is still waiting for a response.
     fn probe_daemon(&self) -> io::Result<()> {
         let probed = Self::open(&self.socket).and_then(|mut other| {
             other.set_timeout(Some(self.probe.map_or(PROBE_TIMEOUT, |every| PROBE_TIMEOUT.min(every * 10))))?;
@@ -243,7 +243,7 @@ impl Connection {
         });
         match probed {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(io::Error::other(Unresponsive)),
-            // A daemon that is shutting down accepts no new connections but still answers on this one.
+            // A daemon that is shutting down accepts no new connections, but still answers on the existing connection.
             _ => Ok(()),
         }
     }
@@ -301,7 +301,7 @@ impl Connection {
         Ok(serde_json::from_str(result.get()).map_err(io::Error::other)?)
     }
 
-    /// Waits for the next notification of a subscription.
+    /// Waits for the next notification on this connection.
     pub fn notification(&mut self) -> io::Result<Value> {
         loop {
             if let Some(mut params) = self.read()?.params {
@@ -311,7 +311,7 @@ impl Connection {
     }
 }
 
-/// Connects, waiting at most [`CONNECT_TIMEOUT`] for a full backlog.
+/// Connects to a socket. If the daemon's connection backlog is full, waits for at most [`CONNECT_TIMEOUT`].
 fn connect(socket: &Path) -> io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
     let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

@@ -1,4 +1,4 @@
-//! Connects to the daemon, starting it if necessary, and turns its errors into failures of the command line.
+//! Connects to the daemon, starting it if necessary, and converts errors of calls into command-line failures.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,9 +18,9 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the socket path from the options, else the default path. If neither options nor environment name a socket
-/// and the default path does not exist, returns the socket of the daemon that uses the database, because a login
-/// session, cron and ssh have different runtime directories.
+/// Returns the socket path given by the options, or else the default path. If neither the options nor the environment
+/// name a socket and the default path does not exist, returns the socket of the daemon that uses the database. Such a
+/// daemon may have been started with a different runtime directory, for example from cron or over ssh.
 pub fn socket(global: &Global) -> PathBuf {
     if let Some(named) = &global.socket {
         return absolute(named);
@@ -35,20 +35,20 @@ pub fn socket(global: &Global) -> PathBuf {
     spawn::socket_of(&own_settings::database(global)).unwrap_or(default)
 }
 
-/// Default interval of liveness probes while waiting for a response; `AFD_PROBE_MS` overrides it.
+/// Default interval between liveness probes while waiting for a response; `AFD_PROBE_MS` overrides it.
 const PROBE_INTERVAL: Duration = Duration::from_secs(10);
-/// Maximum number of attempts of a call whose daemon exits before it responds.
+/// Maximum number of times that a call is attempted if the daemon exits before it responds.
 const MAX_ATTEMPTS: u32 = 10;
-/// Pause before the second attempt; it doubles up to [`MAX_PAUSE`].
+/// Pause before the second attempt; the pause doubles with each further attempt, up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 /// Maximum pause between attempts. A daemon that is killed repeatedly needs a moment to start.
 const MAX_PAUSE: Duration = Duration::from_millis(100);
-/// Maximum time for a daemon to drain its calls, finish its writes and exit.
+/// Maximum time to wait for a daemon to finish its calls and writes and exit.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum time for a daemon to acknowledge a shutdown.
+/// Maximum time to wait for a daemon to acknowledge a shutdown request.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum time to wait for the missing socket of a daemon that holds the lock. A starting daemon creates the socket,
-/// and an exiting daemon releases the lock.
+/// Maximum time to wait if a daemon holds the lock but its socket is missing. A starting daemon will create the socket,
+/// and an exiting daemon will release the lock.
 const ORPHAN_WAIT: Duration = Duration::from_secs(5);
 /// Polling interval while waiting for a daemon to start or stop.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -62,12 +62,13 @@ pub enum Purpose {
     RunningOnly,
 }
 
-/// Waits before the next attempt, after `attempts` failed ones.
+/// Pauses before the next attempt; `attempts` is the number of failed attempts so far.
 fn pause(attempts: u32) {
     std::thread::sleep(FIRST_PAUSE.saturating_mul(1 << attempts.saturating_sub(1).min(8)).min(MAX_PAUSE));
 }
 
-/// Connects, starting the daemon if necessary and allowed. Retries if the daemon exits while its database is checked.
+/// Connects, starting the daemon if necessary and allowed. Retries if the daemon exits while its database is being
+/// checked.
 pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     let mut attempts = 0;
     loop {
@@ -115,7 +116,7 @@ fn open(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
-/// Returns the start options of a daemon for these command-line options.
+/// Converts the command-line options to options for starting a daemon.
 fn options(global: &Global) -> spawn::Start {
     let config =
         global.config.clone().or_else(|| std::env::var_os("AF_CONFIG").filter(|v| !v.is_empty()).map(PathBuf::from));
@@ -138,8 +139,9 @@ fn start(global: &Global) -> Result<Connection, Failure> {
     })
 }
 
-/// Returns the path whose lock file the daemon of a socket holds: the socket, or, if the lock next to it was removed
-/// with its directory, the database. `None` if no daemon holds it.
+/// Returns the path next to which the daemon that serves a socket holds its lock file. This is the socket or, if the
+/// lock file next to the socket was removed together with its directory, the database. Returns `None` if no daemon
+/// holds either lock.
 fn held_lock(global: &Global, socket: &Path) -> Option<PathBuf> {
     if spawn::is_locked(socket) {
         return Some(socket.to_owned());
@@ -149,15 +151,15 @@ fn held_lock(global: &Global, socket: &Path) -> Option<PathBuf> {
     (spawn::socket_of(&database).as_deref() == Some(socket)).then_some(database)
 }
 
-/// Returns the path whose lock file the running daemon holds, and its process id.
+/// Returns the path next to which the running daemon holds its lock file, and the daemon's process id if known.
 pub fn holder(global: &Global) -> Option<(PathBuf, Option<u32>)> {
     let lock = held_lock(global, &socket(global))?;
     let pid = spawn::daemon_pid(&lock);
     Some((lock, pid))
 }
 
-/// Waits until the socket of a running daemon exists. A daemon that starts or stops has no socket for a moment, and a
-/// running daemon recreates a removed one. Returns whether the socket exists.
+/// Waits until the socket of a running daemon exists, and returns whether it does. The socket is missing briefly while
+/// a daemon starts or stops, and a running daemon recreates its socket if it was removed.
 fn is_made_again(global: &Global, socket: &Path) -> bool {
     let waited = std::time::Instant::now();
     while waited.elapsed() < ORPHAN_WAIT && !socket.exists() && held_lock(global, socket).is_some() {
@@ -203,11 +205,11 @@ fn unresponsive_hint(socket: &Path) -> String {
 pub enum Retry {
     /// Retrying is safe: the call only reads, or has a request key.
     Safe,
-    /// A retry might execute the call twice.
+    /// Retrying is not safe: the daemon might execute the call twice.
     Never,
 }
 
-/// Calls a method, starting the daemon if necessary; retries if the daemon was shutting down.
+/// Calls a method, starting the daemon if necessary. Retries if the daemon was shutting down.
 pub fn call(
     global: &Global,
     purpose: Purpose,
@@ -270,7 +272,7 @@ fn is_older(version: &str, than: &str) -> bool {
 /// after `within`.
 fn is_released(lock: &Path, pid: Option<u32>, within: Duration) -> bool {
     let deadline = std::time::Instant::now() + within;
-    // Another daemon may have taken the lock in the meantime.
+    // Another daemon may have acquired the lock in the meantime.
     while spawn::is_locked(lock) && spawn::daemon_pid(lock) == pid {
         if std::time::Instant::now() >= deadline {
             return false;
@@ -283,7 +285,7 @@ fn is_released(lock: &Path, pid: Option<u32>, within: Duration) -> bool {
 /// Waits until the stopping daemon with process id `pid` has exited, which releases its lock.
 ///
 /// # Errors
-/// `TIMEOUT` if it takes longer than `STOP_TIMEOUT`.
+/// Returns `TIMEOUT` if the daemon takes longer than `STOP_TIMEOUT`.
 pub fn wait_for_exit(lock: &Path, pid: Option<u32>) -> Result<(), Failure> {
     if is_released(lock, pid, STOP_TIMEOUT) {
         return Ok(());
@@ -292,10 +294,10 @@ pub fn wait_for_exit(lock: &Path, pid: Option<u32>) -> Result<(), Failure> {
         .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"))
 }
 
-/// Stops the daemon after its calls in flight; returns whether a daemon was running. If the daemon has no socket or
-/// does not answer, sends SIGTERM, then SIGKILL.
+/// Stops the daemon once its calls in flight have finished; returns whether a daemon was running. If the daemon has no
+/// socket or does not answer, sends SIGTERM, then SIGKILL.
 pub fn stop(global: &Global) -> Result<bool, Failure> {
-    // Resolve the socket once, because the lock of the database names it only while the daemon is running.
+    // Resolve the socket once, because the database's lock file names the socket only while the daemon is running.
     let socket = socket(global);
     let Some((lock, pid)) = holder(global) else { return stop_by_call(global, &socket) };
     let asked = Connection::open(&socket).and_then(|mut connection| {
@@ -306,7 +308,7 @@ pub fn stop(global: &Global) -> Result<bool, Failure> {
         return wait_for_exit(&lock, pid).map(|()| true);
     }
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
-        // The id may belong to another process, for example if a container shares the lock file.
+        // The process id may belong to another process, for example if a container shares the lock file.
         let process = pid
             .filter(|pid| platform::is_daemon(*pid))
             .and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
@@ -333,12 +335,13 @@ fn stop_by_call(global: &Global, socket: &Path) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Acquires the lock under which commands start a daemon. Dropping the returned file releases it.
+/// Acquires the lock that a command must hold while it starts a daemon. Dropping the returned file releases the lock.
 pub fn start_lock(global: &Global) -> Result<std::fs::File, Failure> {
     spawn::start_lock(&socket(global)).map_err(|e| Failure::new("NO_DAEMON", e.message, NO_DAEMON))
 }
 
-/// Runs the daemon's program with an option that makes it perform one task and exit. Returns the JSON that it prints.
+/// Runs the daemon executable with an option that makes it perform a single task and exit. Returns the JSON that it
+/// prints.
 pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
     let output = spawn::command(&options(global)).arg(option).stdin(std::process::Stdio::null()).output();
     let output = output.map_err(|e| Failure::new("NO_DAEMON", format!("cannot start afd: {e}"), NO_DAEMON))?;

@@ -1,4 +1,4 @@
-//! Options of every command, and the device address that they give.
+//! Options accepted by every command, and the device address derived from them.
 
 use std::path::PathBuf;
 
@@ -25,8 +25,8 @@ pub struct Global {
     /// Output format; auto means human on a terminal and json in a pipe
     #[arg(long, short = 'o', global = true, hide_short_help = true, env = "AF_OUTPUT", value_parser = FormatParser, default_value = "auto")]
     pub output: Format,
-    /// Client-side timeout for the response in milliseconds; for commands that wait on the device, the maximum time
-    /// they may take
+    /// Client-side timeout for the response in milliseconds; for commands that wait for the device, the maximum time
+    /// that they may take
     #[arg(long, global = true, hide_short_help = true, value_name = "MS")]
     pub timeout_ms: Option<u64>,
     /// Fail with exit code 3 instead of starting the daemon
@@ -41,7 +41,7 @@ pub struct Global {
     /// Configuration file for a daemon started by this call
     #[arg(long, global = true, hide_short_help = true, env = "AFD_CONFIG", value_name = "FILE", value_parser = path())]
     pub config: Option<PathBuf>,
-    /// Accepted for compatibility with af, only `auto`; the proxy is set per device as device.NAME.proxy
+    /// Accepted for compatibility with af, but only as `auto`; set the proxy of a device with device.NAME.proxy
     #[arg(long, global = true, hide = true, value_parser = proxy)]
     pub proxy: Option<String>,
     /// Accepted for compatibility with af, without effect: actions are always recorded, so that none is sent twice
@@ -49,12 +49,13 @@ pub struct Global {
     pub no_memory: bool,
 }
 
-/// Returns a parser that also accepts an empty path, as from an empty variable; `run` treats it as unset.
+/// Returns a parser that also accepts an empty path, which an empty environment variable yields; `run` treats it as
+/// unset.
 fn path() -> impl TypedValueParser<Value = PathBuf> {
     clap::builder::OsStringValueParser::new().map(PathBuf::from)
 }
 
-/// Parser for [`Format`]; an empty value, as from an empty variable, means `auto`.
+/// Parser for [`Format`]; an empty value, which an empty environment variable yields, means `auto`.
 #[derive(Clone)]
 struct FormatParser;
 
@@ -115,12 +116,13 @@ pub struct Context {
 pub struct Address {
     /// Base URL of an ad-hoc device.
     pub url: Option<String>,
-    /// Bearer token of this call.
+    /// Bearer token for this call.
     pub token: Option<String>,
 }
 
 impl Address {
-    /// Reads the address. Options take precedence; environment variables count only if no option names a device.
+    /// Reads the address. Options take precedence over environment variables, which count only if no option names a
+    /// device.
     pub fn of(global: &Global, matches: &ArgMatches) -> Self {
         let typed = |id: &str| is_typed(matches, id);
         let given = |id: &str, value: &Option<String>| {
@@ -140,8 +142,8 @@ pub fn is_typed(matches: &ArgMatches, id: &str) -> bool {
     innermost.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-/// Returns the file given by `--config`. A file named by `AFD_CONFIG` does not count: the variable always means the
-/// daemon's configuration, even for commands where `--config` means another file.
+/// Returns the file given by `--config`. Ignores `AFD_CONFIG`, because that variable always names the daemon's
+/// configuration file, even for commands whose `--config` means another file.
 pub fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
     global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
 }

@@ -20,15 +20,15 @@ pub type Render = fn(&Value) -> Option<String>;
 /// The outcome of a command.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Group, for example `observe`.
+    /// Command group, for example `observe`.
     pub category: String,
-    /// Verb, for example `page`.
+    /// Verb within the group, for example `page`.
     pub op: String,
     /// The result as the daemon sent it, or the error.
     pub result: Result<Box<RawValue>, Failure>,
     /// Renders the result for people.
     pub render: Option<Render>,
-    /// Fields of the result that are printed alone, as JSON.
+    /// Result fields to print as JSON instead of the whole envelope, if any.
     pub only: Option<&'static [&'static str]>,
 }
 
@@ -37,7 +37,7 @@ pub struct Outcome {
 pub struct Failure {
     /// `failed` or `interrupted`.
     pub status: &'static str,
-    /// Error code of the daemon, or `NO_DAEMON` or `INTERRUPTED`.
+    /// Error code from the daemon, or `NO_DAEMON` or `INTERRUPTED`.
     pub code: String,
     /// Error message.
     pub message: String,
@@ -47,14 +47,14 @@ pub struct Failure {
     pub details: Value,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// Identifies the call in events and logs.
+    /// Trace id, which identifies the call in events and logs.
     pub trace: Option<String>,
     /// Exit code.
     pub exit: u8,
 }
 
 impl Failure {
-    /// Creates a failure of this program itself.
+    /// Creates a failure that this program itself detected.
     pub fn new(code: &str, message: impl Into<String>, exit: u8) -> Self {
         Self {
             status: "failed",
@@ -73,7 +73,7 @@ impl Failure {
         let fallback = if number == -32601 { "UNSUPPORTED" } else { "INVALID_PARAMS" };
         let code = data.get("code").and_then(Value::as_str).unwrap_or(fallback).to_owned();
         if ErrorCode::from_name(&code).is_none() {
-            // Replace it with a known code, so that the rest can be decoded.
+            // Replace the unknown code with a known one, so that the rest can be decoded.
             data["code"] = ErrorCode::Internal.name().into();
         }
         let Ok(data) = serde_json::from_value::<ErrorData>(data) else { return Self::new(&code, message, FAILED) };
@@ -96,7 +96,7 @@ impl Failure {
     }
 }
 
-/// The envelope, the same as in `af`, with keys in alphabetical order.
+/// The JSON envelope that is printed for an outcome. It is the same as in `af`; the keys are in alphabetical order.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
@@ -121,7 +121,7 @@ struct EnvelopeError<'a> {
     status: Option<&'a Value>,
 }
 
-/// The field of a result that is repeated in the envelope.
+/// The only result field that the envelope repeats.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Traced {
@@ -140,8 +140,8 @@ impl Outcome {
         self.result.as_ref().err().map_or(0, |f| f.exit)
     }
 
-    /// Returns the field that is printed alone, or an object with those of several, as JSON; `None` if there is none or
-    /// the command failed.
+    /// Returns the fields selected by `only` as JSON: the bare value of a single field, or an object with several
+    /// fields. Returns `None` if no fields are selected or the command failed.
     pub fn alone(&self) -> Option<String> {
         let fields: std::collections::BTreeMap<&str, &RawValue> =
             serde_json::from_str(self.result.as_ref().ok()?.get()).ok()?;

@@ -1,7 +1,7 @@
 //! Request keys, which make sure that a call is executed only once.
 
-/// Returns a unique request key: 128 random bits, taken from the seeds of standard library hash tables, with time and
-/// process id.
+/// Returns a unique request key. It consists of 128 random bits, taken from the random state of the standard library's
+/// hash maps, the time and the process id.
 pub fn request_key() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let draw = || RandomState::new().build_hasher().finish();

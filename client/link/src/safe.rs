@@ -1,5 +1,5 @@
-//! Escapes text from phones, pages and notes so that it cannot control a terminal: control characters, with the escape
-//! sequences they start, and characters that change the direction of text.
+//! Escapes text from phones, pages and notes so that it cannot control a terminal. Escapes control characters, which
+//! also disables escape sequences, and characters that change the direction of text.
 
 use serde_json::Value;
 
@@ -19,12 +19,12 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> String {
         .collect()
 }
 
-/// Returns a text on one line, with control characters escaped.
+/// Returns text on one line, with control characters escaped.
 pub fn line(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// Returns a text with control characters escaped, except line breaks and tabs.
+/// Returns text with control characters escaped, except line breaks and tabs.
 pub fn block(text: &str) -> String {
     escaped(text, |c| c == '\n' || c == '\t')
 }
@@ -32,7 +32,7 @@ pub fn block(text: &str) -> String {
 /// Prefixes of the lines in which afd gives advice.
 const ADVICE: [&str; 2] = ["hint:", "known:"];
 
-/// Returns a text that may quote a phone, a page or a note. Escapes control characters, and marks lines that look like
+/// Makes text safe that may quote a phone, a page or a note: escapes control characters, and marks lines that look like
 /// advice from afd.
 pub fn foreign(text: &str) -> String {
     marked(&block(text))
@@ -48,7 +48,7 @@ fn marked(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Escapes all strings of a value in place, including keys, as [`foreign`] and [`line`] do.
+/// Escapes all strings in a JSON value in place, including keys, as [`foreign`] and [`line()`] do.
 pub fn value(value: &mut Value) {
     match value {
         Value::String(text) => *text = foreign(text),

@@ -15,9 +15,10 @@ use crate::connection::Connection;
 use crate::options::af_database;
 use crate::trust;
 
-/// Maximum time for a start, including migrations of a large database.
+/// Maximum time for the daemon to start, including the migration of a large database.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// Flag of `open` that refuses a symbolic link in place of the lock file, because another user may have created it.
+/// Flag for `open` that refuses a symbolic link in place of the lock file, because another user may have created the
+/// link.
 const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 
 /// Options for starting the daemon.
@@ -25,13 +26,13 @@ const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 pub struct Start {
     /// Socket path.
     pub socket: PathBuf,
-    /// Database, if not the default.
+    /// Database file; `None` for the default.
     pub memory_db: Option<PathBuf>,
-    /// Configuration file, if not the default.
+    /// Configuration file; `None` for the default.
     pub config: Option<PathBuf>,
-    /// Log file, if not the default.
+    /// Log file; `None` for the default.
     pub log: Option<PathBuf>,
-    /// Whether the socket is not the one that a systemd unit manages.
+    /// Whether the socket is a private one rather than the one that a systemd unit manages.
     pub private: bool,
 }
 
@@ -55,10 +56,12 @@ pub fn is_not_listening(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
-/// Starts the daemon and connects to it. If several callers do so at once, one of them starts it and all connect to it.
+/// Starts the daemon and connects to it. If several callers do this at once, one of them starts the daemon and all
+/// connect to it.
 ///
 /// # Errors
-/// The daemon's own error message if it did not start, or an error if an enabled systemd unit manages it.
+/// Returns the daemon's own error message if it did not start, or an error if an enabled systemd unit manages the
+/// daemon.
 pub fn start(start: &Start) -> Result<Connection, NoDaemon> {
     match enabled_unit().filter(|_| !start.private) {
         Some(unit) => Err(NoDaemon {
@@ -88,13 +91,13 @@ pub fn daemon_pid(socket: &Path) -> Option<u32> {
     std::fs::read_to_string(lock_file(socket)).ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns whether a daemon holds the lock of a socket, even one that is shutting down.
+/// Returns whether a daemon, even one that is shutting down, holds the lock for a socket.
 pub fn is_locked(socket: &Path) -> bool {
     let Ok(file) = std::fs::File::open(lock_file(socket)) else { return false };
     matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 
-/// Returns the socket of the daemon that uses a database, from the lock file that it holds.
+/// Returns the socket of the daemon that uses a database, read from the lock file that the daemon holds.
 pub fn socket_of(database: &Path) -> Option<PathBuf> {
     let real = database.canonicalize().ok()?;
     let locked = is_locked(&real);
@@ -107,10 +110,10 @@ fn directory_of(socket: &Path) -> &Path {
     socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Waits for the lock under which the daemon of a socket is started.
+/// Waits for the lock that a process must hold while it starts the daemon for a socket.
 ///
 /// # Errors
-/// If the directory of the socket is not trusted or cannot be created.
+/// If the socket's directory is not trusted or cannot be created.
 pub fn start_lock(socket: &Path) -> Result<std::fs::File, NoDaemon> {
     let dir = directory_of(socket);
     let fail = |what: &str, e: io::Error| NoDaemon::new(format!("{what}: {e}"));
@@ -136,12 +139,12 @@ pub fn start_lock(socket: &Path) -> Result<std::fs::File, NoDaemon> {
 /// Like [`start`], for a daemon on a socket that no systemd unit manages.
 ///
 /// # Errors
-/// The daemon's own error message if it did not start.
+/// Returns the daemon's own error message if it did not start.
 pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
     let fail = |what: &str, e: io::Error| NoDaemon::new(format!("{what}: {e}"));
     let dir = directory_of(&start.socket);
     let _lock = start_lock(&start.socket)?;
-    // Another process may have started it while this one waited for the lock.
+    // Another process may have started the daemon while this process waited for the lock.
     match Connection::open(&start.socket) {
         Err(error) if is_not_listening(&error) => {}
         Err(error) => return Err(fail("cannot connect to the daemon", error)),
@@ -157,7 +160,7 @@ pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
     Connection::open(&start.socket).map_err(|e| fail("the daemon started, but connecting failed", e))
 }
 
-/// Returns the directory of the user's systemd units; `None` if there is no home directory.
+/// Returns the directory for the user's systemd units; `None` if there is no home directory.
 pub fn unit_dir() -> Option<PathBuf> {
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let config = config.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
@@ -173,14 +176,14 @@ pub fn enabled_unit() -> Option<&'static str> {
         .map(|(unit, _)| unit)
 }
 
-/// Returns the path of a program of this project next to this program; if it is not there, returns its name, which is
-/// looked up in `PATH`.
+/// Returns the path of another executable of this project, which is normally in the same directory as this one. If it
+/// is not there, returns its bare name, which is looked up in `PATH`.
 pub fn program(name: &str) -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(name))).filter(|p| p.is_file());
     beside.unwrap_or_else(|| PathBuf::from(name))
 }
 
-/// Variables that apply to a single call and must not become defaults of the daemon.
+/// Environment variables that apply to a single call and must not become defaults of the daemon.
 const PER_CALL: [&str; 9] = [
     "AF_URL",
     "AF_TOKEN",
@@ -193,7 +196,7 @@ const PER_CALL: [&str; 9] = [
     "ANDROID_SERIAL",
 ];
 
-/// Returns the command that runs the daemon's program with these options.
+/// Returns the command that starts the daemon with these options.
 pub fn command(start: &Start) -> Command {
     let mut command = Command::new(program("afd"));
     command.arg("--socket").arg(&start.socket);
@@ -209,7 +212,8 @@ pub fn command(start: &Start) -> Command {
     for name in PER_CALL {
         command.env_remove(name);
     }
-    // Pass it in the variable, because the daemon reports where its database setting comes from.
+    // Pass a database named by `AF_DB` in that variable, because the daemon reports where its database setting comes
+    // from.
     if let Some(db) = database.filter(|_| by_flag.is_none()) {
         command.env("AF_DB", db);
     }
@@ -217,7 +221,7 @@ pub fn command(start: &Start) -> Command {
     command
 }
 
-/// Returns the log file of a daemon with these start options.
+/// Returns the log file for a daemon that is started with these options.
 pub fn log_file(start: &Start) -> PathBuf {
     start.log.clone().unwrap_or_else(|| afd_proto::paths::state_dir().join("afd.log"))
 }

@@ -45,7 +45,7 @@ pub fn check_directory(socket: &Path) -> io::Result<()> {
 /// Checks that the listening process runs as the caller or root.
 ///
 /// # Errors
-/// `PermissionDenied` if it runs as another user.
+/// `PermissionDenied` if the process runs as another user.
 pub fn check_peer(stream: &UnixStream, socket: &Path) -> io::Result<()> {
     let uid = platform::peer(stream)?;
     if uid != own_uid() && uid != ROOT {

@@ -4,12 +4,12 @@
 use afd_proto::keys::{self, KeyName};
 use serde_json::{Map, Value, json};
 
-/// Error message for an argument that is not accepted: names it and the expected ones.
+/// Error message for an argument that a tool does not accept; lists the arguments that it does accept.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
 
-/// Converts the arguments of a call to the names and types of an input schema. Leaves invalid values unchanged: the
-/// daemon then refuses the argument by name.
+/// Converts the arguments of a call to the names and types in an input schema. Leaves invalid values unchanged, because
+/// the daemon refuses them with an error that names the argument.
 ///
 /// # Errors
 /// If the tool has no argument with a given name, or if an argument is given twice.
@@ -43,7 +43,8 @@ pub fn plain(
     Ok(out)
 }
 
-/// Returns the key that an argument names. Models write names such as `KEYCODE_BACK`, even in place of the key code.
+/// Returns the device key that an argument names. Models write names such as `KEYCODE_BACK`, even in place of the key
+/// code.
 fn key_of(argument: &str, value: &Value) -> Option<KeyName> {
     ["key", "keyCode"].contains(&argument).then(|| keys::named(value.as_str()?)).flatten()
 }
@@ -53,7 +54,7 @@ fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// Describes an argument: `limit (number)`.
+/// Describes an argument by its name and type, for example `limit (number)`.
 pub fn described(name: &str, property: &Value) -> String {
     let kind = match property["type"].as_str() {
         Some("integer" | "number") => "number",
@@ -90,7 +91,7 @@ fn converted(property: &Value, value: Value, required: bool) -> Option<Value> {
     }
 }
 
-/// Returns the enumeration value that equals a text, ignoring case, underscores and dashes.
+/// Returns the enumeration value that matches `text`, ignoring case, underscores and dashes.
 fn in_case(property: &Value, text: &str) -> Option<Value> {
     property["enum"]
         .as_array()?
@@ -99,7 +100,7 @@ fn in_case(property: &Value, text: &str) -> Option<Value> {
         .cloned()
 }
 
-/// Parses a list that was sent as text: a JSON array, else enumeration values separated by commas, or other items one
+/// Parses a list that was sent as text. Accepts a JSON array, comma-separated enumeration values, or other items one
 /// per line.
 fn list(items: &Value, text: &str) -> Value {
     if let Ok(Value::Array(list)) = serde_json::from_str(text) {

@@ -18,13 +18,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-/// The daemon that the options of the command line select.
+/// The daemon that the command-line options select.
 pub struct Daemon {
     global: Global,
     address: Address,
 }
 
-/// Connection on which a client takes its leases. The leases end with the connection.
+/// Connection on which a client acquires its leases, which end when the connection closes.
 #[derive(Default)]
 pub struct LeaseConnection(Arc<Mutex<Option<Connection>>>);
 
@@ -54,7 +54,7 @@ impl Daemon {
             .is_ok_and(|mut connection| connection.call_raw(SessionShow::INFO.name, &json!({"session": name})).is_ok())
     }
 
-    /// Adds the common parameters that a method takes.
+    /// Adds the common parameters, such as the session, that a method takes.
     fn complete(&self, info: &MethodInfo, params: &mut Map<String, Value>, session: &str) {
         if info.takes.session {
             params.entry("session").or_insert_with(|| json!(session));
@@ -104,7 +104,7 @@ impl Daemon {
                 connection.set_interrupt(flag.clone());
                 if wanted {
                     let steps = steps.clone();
-                    // Sending fails once the request has ended; that can be ignored.
+                    // Sending fails if the request has already ended; that can be ignored.
                     connection.set_progress(Box::new(move |step| drop(steps.send(step))));
                 }
             };
@@ -135,7 +135,7 @@ impl Daemon {
         }
     }
 
-    /// Calls a method on the connection that holds the leases of a client.
+    /// Calls a method on the connection that holds a client's leases.
     fn call_on(
         &self,
         leases: &Mutex<Option<Connection>>,

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 /// Environment variable that enables the fixtures.
 pub const VARIABLE: &str = "AFMCP_FIXTURES";
 
-/// A picture of one pixel.
+/// A PNG picture of a single pixel, in base64.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-/// A sound without samples.
+/// A WAV file without samples, in base64.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
 /// Returns whether the fixtures are offered.

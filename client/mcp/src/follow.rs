@@ -1,4 +1,4 @@
-//! Resource subscriptions of a client. Notifications from the daemon show which resources have changed.
+//! A client's resource subscriptions. Notifications from the daemon show which resources have changed.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::daemon::Daemon;
 use crate::resources;
 
-/// Pause before the first reconnection attempt; it doubles up to [`MAX_PAUSE`].
+/// Pause before the first reconnection attempt; the pause doubles with each attempt, up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
@@ -30,7 +30,7 @@ pub struct Following {
 #[derive(Default)]
 struct State {
     followed: Mutex<BTreeSet<String>>,
-    /// Changed resources of which the client has not been notified yet.
+    /// Changed resources that the client has not been notified about yet, by URI.
     changed: Mutex<BTreeSet<String>>,
     more: Notify,
 }
@@ -58,7 +58,7 @@ impl Following {
         Self { daemon, session, state: Arc::default(), task: Mutex::default() }
     }
 
-    /// Waits for the next changed resource and returns its URI. Several changes of one resource are reported once.
+    /// Waits for the next changed resource and returns its URI. Several changes to one resource are reported once.
     pub async fn changed(&self) -> String {
         loop {
             let next = self.state.changed.lock().ok().and_then(|mut changed| changed.pop_first());
@@ -81,7 +81,7 @@ impl Following {
         }
     }
 
-    /// Unsubscribes from a resource. The last one closes the connection to the daemon.
+    /// Unsubscribes from a resource. Removing the last subscription closes the connection to the daemon.
     pub fn remove(&self, uri: &str) {
         let Ok(mut followed) = self.state.followed.lock() else { return };
         followed.remove(uri);
@@ -124,7 +124,7 @@ async fn listen(daemon: Arc<Daemon>, session: String, state: Arc<State>) {
 
 type Lines = tokio::io::Lines<BufReader<tokio::io::Chain<std::io::Cursor<Vec<u8>>, UnixStream>>>;
 
-/// Subscribes to the events of the daemon; `None` if no daemon is running. Must run inside the Tokio runtime.
+/// Subscribes to the daemon's events; `None` if no daemon is running. Must run inside the Tokio runtime.
 fn subscribe(daemon: &Daemon) -> Option<Lines> {
     let mut connection = daemon.connect_running().ok()?;
     connection.call_raw(EventsSubscribe::INFO.name, &json!({})).ok()?;

@@ -1,5 +1,5 @@
-//! Translates hints of the daemon for MCP clients. The daemon's hints name commands and methods; the translated ones
-//! name tools and their arguments. A part of a hint for which there is no tool is left out.
+//! Rewrites the daemon's hints for MCP clients. The daemon's hints name commands and methods; the rewritten hints name
+//! tools and their arguments. Parts of a hint that have no corresponding tool are omitted.
 
 use afd_link::outcome::Failure;
 use afd_proto::MethodInfo;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments;
 
-/// Phrases in hints of the daemon, and their replacements that name tools.
+/// Phrases in the daemon's hints, each with a replacement that names tools.
 const PHRASES: &[(&str, &str)] = &[
     ("observe the page (`afctl look`)", "call af_look"),
     ("observe again and use one of the new refs", "call af_look and use one of the new aliases"),
@@ -27,8 +27,8 @@ const PHRASES: &[(&str, &str)] = &[
 const FOREIGN: &[&str] =
     &["`", "afctl", "rpc.", "observe.", "act.", "--", "AF_", "configuration", "settings", "setting ", "JSON-RPC"];
 
-/// Replaces the hint of a failure with one that names tools. If the arguments of the call were invalid, the hint lists
-/// the arguments of the tool.
+/// Replaces the hint of a failure with one that names tools. If the call's arguments were invalid, the hint lists the
+/// arguments that the tool takes.
 pub fn for_tools(
     failure: &mut Failure,
     tool: &Tool,
@@ -44,7 +44,7 @@ pub fn for_tools(
     failure.hint = failure.hint.take().and_then(|hint| in_tools(&hint, tools));
 }
 
-/// Translates a hint to tools; `None` if no part of it can be translated.
+/// Rewrites a hint so that it names tools; `None` if no part of it can be rewritten.
 fn in_tools(hint: &str, tools: &[(&'static Tool, &'static MethodInfo)]) -> Option<String> {
     let mut text = without_asides(hint);
     for (said, with_tools) in PHRASES {
@@ -62,7 +62,7 @@ fn in_tools(hint: &str, tools: &[(&'static Tool, &'static MethodInfo)]) -> Optio
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Removes remarks in parentheses that are meant for users of the command line.
+/// Removes remarks in parentheses that are meant for command-line users.
 fn without_asides(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

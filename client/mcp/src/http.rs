@@ -27,25 +27,25 @@ use crate::input;
 use crate::server::Bridge;
 use crate::uses::Uses;
 
-/// Maximum number of connections of clients that sent the token; further ones are refused.
+/// Maximum number of simultaneous connections from clients that have sent the token; further ones are refused.
 const MAX_CLIENTS: usize = 64;
 /// Maximum number of simultaneous connections; further ones are closed at once. A connection without the token is
 /// closed after its first response.
 const MAX_CONNECTIONS: usize = 1_024;
-/// Maximum time until the body of a request has arrived, and its maximum length in bytes.
+/// Maximum time for a request body to arrive; `MAX_BODY` is its maximum length in bytes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_BODY: usize = 8 * 1024 * 1024;
-/// Maximum time until the head of a request has arrived.
+/// Maximum time for the head of a request to arrive.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 /// Interval at which sessions of clients that have gone away are ended.
 const SWEEP: Duration = Duration::from_secs(15);
 /// `O_NONBLOCK` on Linux: `open` does not wait for the other end of a named pipe.
 const O_NONBLOCK: i32 = 0o4000;
-/// Maximum length of a token file, bytes.
+/// Maximum length of a token file in bytes.
 const MAX_TOKEN: u64 = 4096;
-/// Header with the session id of a client.
+/// HTTP header that contains a client's session id.
 const SESSION_HEADER: &str = "mcp-session-id";
-/// Path at which clients are served.
+/// URL path at which clients are served.
 const PATH: &str = "/mcp";
 
 /// Serves until the process ends.
@@ -179,7 +179,7 @@ fn header(headers: &hyper::HeaderMap, name: &str) -> Option<String> {
 /// Reads the body of a request and checks the message in it.
 ///
 /// # Errors
-/// The response for the client if the body is too slow or too long, or is not a valid message.
+/// Returns the response to send to the client if the body is too slow or too long, or is not a valid message.
 async fn with_body(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Answer> {
     let (parts, body) = request.into_parts();
     let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await;
@@ -239,7 +239,7 @@ fn default_token_file() -> Option<PathBuf> {
     Some(state.join("afd").join("mcp-token"))
 }
 
-/// Returns the token in a file. If the file does not exist, creates it with a new token, readable by its owner only.
+/// Returns the token in a file. If the file does not exist, creates it with a new token; only its owner can read it.
 fn token(file: &Path) -> std::io::Result<String> {
     // Opening a named pipe could block forever.
     match std::fs::OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(file) {

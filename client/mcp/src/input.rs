@@ -22,16 +22,16 @@ struct Envelope {
     error: Option<IgnoredAny>,
 }
 
-/// A message that can be passed on.
+/// A valid message that can be passed on to the protocol library.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Message {
     /// Text of the message, valid JSON.
     pub text: String,
     /// Method; `None` for a response or a batch.
     pub method: Option<String>,
-    /// Whether it is a request, which expects a response.
+    /// Whether the message is a request, which expects a response.
     pub is_request: bool,
-    /// Id; null if it has none.
+    /// Id of the message; null if it has none.
     pub id: Value,
 }
 
@@ -104,8 +104,8 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Replaces lone surrogates, such as `\ud83d` without its second half, with U+FFFD. A client may have cut a text within
-/// an emoji.
+/// Replaces lone surrogates, such as `\ud83d` without its second half, with U+FFFD. A client may have truncated text in
+/// the middle of an emoji.
 fn whole_characters(text: &str) -> String {
     if !text.contains("\\u") {
         return text.to_owned();
@@ -132,7 +132,7 @@ fn whole_characters(text: &str) -> String {
     out + rest
 }
 
-/// Returns the UTF-16 unit of a `\uXXXX` escape at the start of a text.
+/// Returns the UTF-16 unit of a `\uXXXX` escape at the start of `text`.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?

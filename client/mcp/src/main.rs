@@ -36,7 +36,7 @@ use rmcp::ServiceExt;
 use daemon::Daemon;
 use server::Bridge;
 
-/// Maximum time to write the last responses.
+/// Maximum time to wait until the last responses have been written.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {

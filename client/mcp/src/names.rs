@@ -27,16 +27,16 @@ impl Name {
     }
 }
 
-/// Returns the session name of a client in a directory. It consists of the name of the client, the last part of the
-/// path for readability, and a hash of the whole path, so that different directories do not share private data.
+/// Returns the session name for a client in a directory. It consists of the client's name, the last part of the path
+/// for readability, and a hash of the whole path, so that different directories do not share private data.
 pub fn of(client: &str, directory: Option<&Path>) -> String {
     let hash = directory.map(|d| format!("{:08x}", fnv::hash(d.as_os_str().as_encoded_bytes()) >> 32));
     joined(&["mcp".into(), plain(client), last_part(directory), hash.unwrap_or_default()])
 }
 
-/// Reserves the session name of a client in a directory, with a number appended if the name is taken. If no lock can be
-/// acquired, clients share the name. Earlier versions used only the last part of the path; if `known` returns true for
-/// such a name, the first directory that asks keeps using it.
+/// Reserves the session name for a client in a directory, with a number appended if the name is taken. If no lock can
+/// be acquired, clients share the name. Earlier versions used only the last part of the path. If `known` returns true
+/// for such a name, the first directory that asks for it keeps using it.
 pub fn free(client: &str, directory: Option<&Path>, known: impl Fn(&str) -> bool) -> Name {
     let name = of(client, directory);
     let locks = afd_proto::paths::state_dir().join("mcp-sessions");
@@ -56,8 +56,8 @@ pub fn free(client: &str, directory: Option<&Path>, known: impl Fn(&str) -> bool
     Name::given(&name)
 }
 
-/// Returns the name that earlier versions gave to a client in a directory, if it belongs to this directory. The first
-/// directory that asks for an existing session of that name owns the name from then on; a file records the owner.
+/// Returns the name that earlier versions gave to a client in a directory, if this directory owns the name. The first
+/// directory that asks for an existing session with that name becomes its owner, which is recorded in a file.
 fn adopted(locks: &Path, client: &str, directory: &Path, known: impl Fn(&str) -> bool) -> Option<String> {
     let ascii = |text: &str| -> String {
         text.chars()
@@ -83,7 +83,7 @@ fn adopted(locks: &Path, client: &str, directory: &Path, known: impl Fn(&str) ->
     }
 }
 
-/// Maximum length of a part of a name, characters.
+/// Maximum length of each part of a name, in characters.
 const MAX_PART: usize = 40;
 
 /// Replaces characters other than letters and digits of any script, `-`, `_` and `.` with dashes. Truncates the result

@@ -63,7 +63,7 @@ pub fn list() -> Vec<Prompt> {
     PROMPTS.iter().map(prompt).collect()
 }
 
-/// Returns a prompt with its arguments filled in, and whether the record of the session must be appended.
+/// Returns a prompt with its arguments filled in, and whether the session's record must be appended.
 ///
 /// # Errors
 /// If there is no such prompt, or if a required argument is missing.
@@ -73,7 +73,7 @@ pub fn get(name: &str, arguments: &Map<String, Value>) -> Result<(GetPromptResul
     let entry = PROMPTS.iter().find(|p| p.name == name).ok_or_else(unknown)?;
     let mut text = entry.text.to_owned();
     for (argument, about, required) in entry.arguments {
-        // Put the value on one line, so that it cannot pass for a part of the prompt.
+        // Put the value on one line, so that it cannot be mistaken for a part of the prompt.
         let value = arguments
             .get(*argument)
             .and_then(Value::as_str)

@@ -1,4 +1,4 @@
-//! Resources: the data of the daemon, by URI. Text from screens and users is quoted in all of them.
+//! Resources: the daemon's data, by URI. Text from screens and users is quoted in all of them.
 
 use afd_proto::artifact::ArtifactGet;
 use afd_proto::events::Message;
@@ -10,17 +10,17 @@ use afd_proto::{Method, MethodInfo};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
-/// The last observed page; with `/DEVICE`, on that device.
+/// URI of the page observed last; with `/DEVICE` appended, the page observed last on that device.
 const SCREEN: &str = "afd://screen";
-/// All notes; with `/APP`, those about an app.
+/// URI of all notes; with `/APP` appended, the notes about an app.
 const NOTES: &str = "afd://notes";
-/// The client's own session.
+/// URI of the client's own session.
 pub const SESSION: &str = "afd://session";
-/// All sessions; with `/NAME`, one of them.
+/// URI of all sessions; with `/NAME` appended, a single session.
 const SESSIONS: &str = "afd://sessions";
-/// With `/APP`, the states of an app and the transitions between them.
+/// URI prefix; with `/APP` appended, the states of an app and the transitions between them.
 const GRAPH: &str = "afd://graph";
-/// All artifacts; with `/ID`, the content of one.
+/// URI of all artifacts; with `/ID` appended, the content of a single artifact.
 const ARTIFACTS: &str = "afd://artifacts";
 
 /// Returns the URI of a session.
@@ -28,7 +28,7 @@ pub fn of_session(name: &str) -> String {
     format!("{SESSIONS}/{}", percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC))
 }
 
-/// Maximum length of a URI, bytes.
+/// Maximum length of a URI in bytes.
 const MAX_URI: usize = 1000;
 
 /// The call that reads a resource.
@@ -41,7 +41,7 @@ pub struct Source {
     pub mime_type: &'static str,
 }
 
-/// Returns the resources without variables.
+/// Returns the resources whose URIs contain no variable.
 pub fn list() -> Vec<Resource> {
     let resource = |uri: &str, name: &str, about: &str| {
         Resource::new(uri, name).with_description(about).with_mime_type("text/plain")
@@ -59,7 +59,7 @@ pub fn list() -> Vec<Resource> {
     ]
 }
 
-/// Returns the resources with a variable.
+/// Returns the templates of the resources whose URIs contain a variable.
 pub fn templates() -> Vec<ResourceTemplate> {
     let template = |uri: String, name: &str, about: &str| ResourceTemplate::new(uri, name).with_description(about);
     vec![
@@ -120,8 +120,8 @@ pub fn source(uri: &str) -> Option<Source> {
     of(ArtifactGet::INFO, json!({"id": id, "content": true}))
 }
 
-/// Returns whether a message of the daemon means that a resource has changed. `device` is the device given on the
-/// command line, `session` is the client's own.
+/// Returns whether a message from the daemon means that a resource has changed. `device` is the device given on the
+/// command line; `session` is the client's own session.
 pub fn is_affected(uri: &str, message: &Message, device: Option<&str>, session: &str) -> bool {
     let is = |base: &str| uri == base || uri.strip_prefix(base).is_some_and(|rest| rest.starts_with('/'));
     let of_session =

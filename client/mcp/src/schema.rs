@@ -1,5 +1,5 @@
-//! Input schemas of tools, derived from the schemas of the method table. They contain only the parameters that a tool
-//! takes, and neither references nor unions with null, because models read those badly.
+//! Input schemas for tools, derived from the schemas in the method table. They contain only the parameters that a tool
+//! takes, and neither references nor unions with null, because models handle those poorly.
 
 use afd_proto::schema::{resolved, tidy_all};
 use afd_proto::tool::Tool;
@@ -7,7 +7,7 @@ use afd_proto::{DeviceUse, MethodInfo};
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-/// Returns the input schema of a tool.
+/// Returns the input schema for a tool.
 pub fn of(tool: &Tool, info: &MethodInfo) -> Map<String, Value> {
     let mut generator = SchemaGenerator::default();
     let schema = (info.params_schema)(&mut generator).to_value();

@@ -31,12 +31,12 @@ use crate::follow::Following;
 use crate::names::{self, Name};
 use crate::{arguments, fixtures, hints, prompts, resources, schema};
 
-/// Maximum number of actions and results in the record of a session.
+/// Maximum number of actions and results in a session's record.
 const MAX_RECORDED: u32 = 30;
-/// Maximum number of bugs whose details and steps the session record includes.
+/// Maximum number of bugs whose details and steps are included in a session's record.
 const MAX_BUGS: usize = 10;
 
-/// The bridge of one client.
+/// The bridge for a single client.
 pub struct Bridge {
     daemon: Arc<Daemon>,
     toolsets: Vec<Toolset>,
@@ -44,10 +44,10 @@ pub struct Bridge {
     fixtures: bool,
     directory: Option<PathBuf>,
     session: OnceLock<Name>,
-    /// Session that the client has resumed.
+    /// Session that the client has resumed, if any.
     resumed: Mutex<Option<String>>,
-    /// Connection for the leases of clients without a protocol session. Each request of such a client is a connection
-    /// of its own, so these leases end when they expire or when this program exits.
+    /// Connection for the leases of clients without a protocol session. Each request from such a client uses its own
+    /// HTTP connection, so these leases end only when they expire or when this program exits.
     shared_leases: Arc<LeaseConnection>,
     leases: LeaseConnection,
     following: OnceLock<Arc<Following>>,
@@ -80,9 +80,9 @@ impl Bridge {
         }
     }
 
-    /// Returns the session: the one that the client resumed, else the one given on the command line, else one per
-    /// client and directory. Clients that are connected at the same time have different sessions, except those without
-    /// a protocol session.
+    /// Returns the session name for a request: the session that the client resumed, else the one given on the command
+    /// line, else a name derived from the client and the directory. Clients that are connected at the same time get
+    /// different derived names, except clients without a protocol session.
     fn session(&self, context: &RequestContext<RoleServer>) -> String {
         if let Some(resumed) = self.resumed.lock().ok().and_then(|resumed| resumed.clone()) {
             return resumed;
@@ -165,7 +165,7 @@ impl Bridge {
         Ok(ResourceContents::text(text, uri).with_mime_type(source.mime_type))
     }
 
-    /// Returns the text of the report that a call has written.
+    /// Returns the text of the report that a call wrote.
     async fn report(&self, written: &Outcome, context: &RequestContext<RoleServer>) -> Option<ContentBlock> {
         let written: Value = serde_json::from_str(written.result.as_ref().ok()?.get()).ok()?;
         let params = json!({"id": written["artifactId"].as_i64()?, "content": true});
@@ -174,8 +174,8 @@ impl Bridge {
         file["text"].as_str().map(|text| ContentBlock::text(safe::block(text)))
     }
 
-    /// Returns the record of a session in addition to its digest: its latest actions and checks, its bugs with their
-    /// steps, and its test results.
+    /// Returns what a session's record contains in addition to its digest: its latest actions and checks, its bugs with
+    /// their steps, and its test results.
     async fn record(&self, session: Option<&Value>, context: &RequestContext<RoleServer>) -> String {
         let session = session.cloned().unwrap_or_else(|| json!(self.session(context)));
         let with = |more: (&str, Value)| {
@@ -198,12 +198,12 @@ impl Bridge {
         text
     }
 
-    /// Returns the resource subscriptions of the client.
+    /// Returns the client's resource subscriptions.
     fn following(&self, context: &RequestContext<RoleServer>) -> &Arc<Following> {
         self.following.get_or_init(|| Arc::new(Following::new(self.daemon.clone(), self.session(context))))
     }
 
-    /// Checks that a resource can be subscribed to.
+    /// Checks that clients can subscribe to a resource.
     fn check_followed(uri: &str) -> Result<(), ErrorData> {
         let unknown = || ErrorData::resource_not_found(format!("no such resource: {uri:?}"), Some(json!({"uri": uri})));
         resources::source(uri).map(|_| ()).ok_or_else(unknown)
@@ -216,8 +216,8 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     parts.is_some_and(|parts| parts.method == hyper::Method::POST && !parts.headers.contains_key("mcp-session-id"))
 }
 
-/// Returns the content for a model: text, and a picture if the result has one. There is no structured content, because
-/// some clients pass only that to the model if it is present.
+/// Returns an outcome as content for a model: text, and a picture if the result has one. There is no structured
+/// content, because some clients pass only that to the model if it is present.
 fn content(outcome: &Outcome) -> Vec<ContentBlock> {
     let mut content = vec![ContentBlock::text(agent::text(outcome))];
     let data: Value =

@@ -10,13 +10,13 @@ use tokio::task::JoinHandle;
 
 use crate::input;
 
-/// Maximum length of a line, bytes.
+/// Maximum length of a line in bytes.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
-/// Size of the buffers between the library and the streams, bytes.
+/// Size in bytes of the buffers between the library and the streams.
 const BUFFER: usize = 64 * 1024;
-/// Requests that may come before `initialize`.
+/// Methods that a client may call before `initialize`.
 const EARLY: &[&str] = &["ping", "server/discover"];
-/// Key in `_meta` of requests by clients that do not initialize.
+/// Key in `_meta` of requests from clients that do not call `initialize`.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Returns the streams that the library reads from and writes to, and the task that forwards its output. The task ends

@@ -1,5 +1,5 @@
-//! Tracks which sessions of HTTP clients are in use. A client that is silent for [`TIMEOUT`] and has no open response
-//! has gone away.
+//! Tracks which sessions of HTTP clients are in use. A client counts as gone if it has been silent for [`TIMEOUT`] and
+//! has no open response.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

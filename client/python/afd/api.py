@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any, Callable, List, Literal, NotRequired, TypeAlias, TypedDict
 
-# All hints.
+# The word that requests all hints.
 AllHints: TypeAlias = Literal["all"]
 
 # Distance of a scroll.
 Amount: TypeAlias = Literal["small", "medium", "large"]
 
-# State of the file of an artifact.
+# State of an artifact's file.
 ArtifactStatus: TypeAlias = Literal["present", "missing"]
 
 # Reason for a backup.
@@ -46,7 +46,7 @@ DeviceSource: TypeAlias = Literal["config", "runtime", "call"]
 # Last known state of a device.
 DeviceState: TypeAlias = Literal["unknown", "ready", "unreachable", "unauthorized", "failing"]
 
-# Use of the `device` parameter by a method.
+# How a method uses the `device` parameter.
 DeviceUse: TypeAlias = Literal["none", "filter", "observed", "reached"]
 
 # Direction of a scroll.
@@ -76,37 +76,37 @@ FinishStatus: TypeAlias = Literal["passed", "failed", "skipped"]
 # Output format of a graph.
 GraphFormat: TypeAlias = Literal["dot", "mermaid", "svg"]
 
-# Kind of a hint.
+# Kind of hint.
 HintKind: TypeAlias = Literal["action", "failure", "recovery", "interrupt", "rule", "flaky", "baseline"]
 
-# Hints to return: `false` for none, `true` for the most useful ones, `"all"` for all of them.
+# Hints to return: `false` for none, `true` for the most useful hints, `"all"` for all hints.
 HintsWanted: TypeAlias = "bool | AllHints"
 
-# Import result of a setting or row.
+# Import result for a setting or row.
 ImportOutcome: TypeAlias = Literal["added", "present", "cleaned", "skipped"]
 
-# Kind of a named item.
+# Kind of named item.
 ItemKind: TypeAlias = Literal["component", "state"]
 
-# A key, by name.
+# A device key that can be pressed, such as Back or Home.
 KeyName: TypeAlias = Literal["home", "back", "up", "down", "left", "right", "volume-up", "volume-down", "power", "tab", "space", "enter", "delete", "forward-delete", "end", "menu", "search", "escape", "recent"]
 
-# Change of the on-screen keyboard.
+# Change in the state of the on-screen keyboard.
 KeyboardChange: TypeAlias = Literal["opened", "closed"]
 
-# Severity of a finding.
+# Severity of a check result.
 Level: TypeAlias = Literal["ok", "warning", "error"]
 
 # Elements to mark.
 MarkScope: TypeAlias = Literal["all", "interactive"]
 
-# Comparison of an expected text with the actual one.
+# How expected text is compared with the actual text.
 MatchMode: TypeAlias = Literal["contains", "equals"]
 
-# Step of the search that found a component.
+# Search step in which a component was found.
 MatchStage: TypeAlias = Literal["inPlace", "coarsely", "thoroughly"]
 
-# Format of messages.
+# Message format.
 MessageFormat: TypeAlias = Literal["afd", "openai", "anthropic"]
 
 # A part of a message.
@@ -115,7 +115,7 @@ MessagePart: TypeAlias = "dict[str, Any]"
 # Author of a message.
 MessageRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
-# A message with the cursor to resume from.
+# A message with the cursor from which a subscriber can resume.
 MessageWithCursor: TypeAlias = "Event | ObservationNotice | dict[str, Any] | Change | dict[str, Any]"
 
 # Format of an observation.
@@ -130,7 +130,7 @@ OutcomeKind: TypeAlias = Literal["page", "same", "nothing", "failed", "refuted"]
 # Part of a page observation.
 Part: TypeAlias = Literal["screen", "refs"]
 
-# Kind of a pattern.
+# Kind of pattern.
 PatternKind: TypeAlias = Literal["keyFact", "flakyElement", "validationRule", "visualBaseline", "userPreference", "solution", "procedure"]
 
 # Visibility of a learned pattern.
@@ -154,7 +154,7 @@ Role: TypeAlias = Literal["button", "field", "switch", "row", "list", "image", "
 # How closely an experience matches the requested place.
 Scope: TypeAlias = Literal["state", "page", "activity", "app"]
 
-# Search method.
+# How entries are searched.
 SearchMode: TypeAlias = Literal["hybrid", "text", "vector"]
 
 # A token or typed text; no response contains it.
@@ -166,10 +166,10 @@ SessionStatus: TypeAlias = Literal["active", "ended"]
 # Severity of a bug, worst first.
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
 
-# Origin of the value of a setting.
+# Origin of a setting's value.
 Source: TypeAlias = Literal["flag", "env", "file", "default"]
 
-# Kind of a state.
+# Kind of state.
 StateKind: TypeAlias = Literal["page", "dialog", "detected", "opaque"]
 
 # Type of an entry that `recall.store` stores.
@@ -184,7 +184,7 @@ TaskStatus: TypeAlias = Literal["pending", "active", "passed", "failed", "skippe
 # Whether the notes contain all words of the query.
 TermMatch: TypeAlias = Literal["all", "any"]
 
-# Form in which an action returns the page that it led to.
+# Form in which an action returns the resulting page.
 Then: TypeAlias = Literal["outline", "diff", "page", "none"]
 
 # Condition to wait for.
@@ -238,7 +238,7 @@ class AddResult(TypedDict):
 
 
 class Allocation(TypedDict):
-    """Split of a budget between the parts of a context, tokens."""
+    """Allocation of a token budget to the parts of a context; all fields are numbers of tokens."""
 
     buffer: int
     currentTask: int
@@ -279,7 +279,7 @@ class Artifact(TypedDict):
 
 
 class ArtifactDetails(TypedDict):
-    """An artifact, with its content if that was requested."""
+    """An artifact, with its content if the content was requested."""
 
     artifactId: int
     base64: NotRequired[str]
@@ -306,7 +306,7 @@ class Artifacts(TypedDict):
 
 
 class Backup(TypedDict):
-    """A backup: a directory with a copy of the database, its key and the artifacts."""
+    """A backup: a directory with copies of the database, the database key and the artifacts."""
 
     artifactBytes: int
     artifacts: int
@@ -523,7 +523,7 @@ class Connection(TypedDict):
 
 
 class ConnectionHint(TypedDict):
-    """Connection hint: a file in which the phone's app describes its service, and which `adb` can read."""
+    """Connection hint: a file that describes the service of the phone's app, and that `adb` can read."""
 
     packageName: str
     servicePort: int
@@ -534,7 +534,7 @@ class ConnectionHint(TypedDict):
 
 
 class Context(TypedDict):
-    """Base context of an observation of the screen."""
+    """Base context of a screen observation."""
 
     app: str | None
     dialog: NotRequired[str]
@@ -571,7 +571,7 @@ class ConversationInfo(TypedDict):
 
 
 class Coverage(TypedDict):
-    """Coverage of the pages and elements in the visual memory by a session."""
+    """A session's coverage of the pages and elements in the visual memory."""
 
     app: NotRequired[str]
     coveragePercent: float
@@ -615,7 +615,7 @@ class DaemonStatus(TypedDict):
 
 
 class DaemonVersion(TypedDict):
-    """Version and capabilities; constant while the daemon runs."""
+    """Version and capabilities of the daemon, which do not change while it runs."""
 
     capabilities: List[str]
     pid: int
@@ -690,7 +690,7 @@ class Detection(TypedDict):
 
 
 class DeviceInfo(TypedDict):
-    """A device and its state."""
+    """A device and its last known state."""
 
     capabilities: List[str]
     error: NotRequired[str]
@@ -705,7 +705,7 @@ class DeviceInfo(TypedDict):
 
 
 class Devices(TypedDict):
-    """All devices."""
+    """Result of `device.list`: all devices."""
 
     devices: List[DeviceInfo]
 
@@ -726,7 +726,7 @@ class Dismissal(TypedDict):
 
 
 class Element(TypedDict):
-    """An element of the screen, or a text on it."""
+    """An element on the screen, including plain text."""
 
     depth: int
     disabled: NotRequired[bool]
@@ -759,14 +759,14 @@ class EndResult(TypedDict):
 
 
 class EntryCount(TypedDict):
-    """Number of entries of a type."""
+    """Number of entries of a given type."""
 
     count: int
     type: str
 
 
 class Evaluation(TypedDict):
-    """Quality of the results of one search method."""
+    """Quality of the results that one search method returns."""
 
     mrr: float
     p50Ms: float
@@ -777,7 +777,7 @@ class Evaluation(TypedDict):
 
 
 class EvaluationGroup(TypedDict):
-    """Evaluations of a set of queries."""
+    """Evaluation of each search method on a set of queries."""
 
     name: str
     queries: int
@@ -868,7 +868,7 @@ class ExportedMemory(TypedDict):
 
 
 class ExportedScope(TypedDict):
-    """Export result of an app or site."""
+    """Export result for an app or site."""
 
     app: str
     components: int
@@ -970,7 +970,7 @@ class Hint(TypedDict):
 
 
 class ImportCounts(TypedDict):
-    """Counts of the records of a type in an import."""
+    """Counts of the imported records of one type."""
 
     added: int
     leftOut: int
@@ -1012,7 +1012,7 @@ class ImportedMemory(TypedDict):
 
 
 class ImportedScope(TypedDict):
-    """Import result of an app or site."""
+    """Import result for an app or site."""
 
     app: str
     components: Tally
@@ -1025,7 +1025,7 @@ class ImportedScope(TypedDict):
 
 
 class ImportedSetting(TypedDict):
-    """Import result of a setting."""
+    """Import result for a setting."""
 
     key: str
     outcome: ImportOutcome
@@ -1054,7 +1054,7 @@ class Job(TypedDict):
 
 
 class Jobs(TypedDict):
-    """All jobs."""
+    """Result of `job.list`: all jobs."""
 
     jobs: List[Job]
 
@@ -1118,7 +1118,7 @@ class LeaseResultReply(TypedDict):
 
 
 class LeftOpen(TypedDict):
-    """Open work of earlier sessions about an app, as far as it is shared with sessions of the app."""
+    """Open work from earlier sessions about an app, as far as it is shared with other sessions of the app."""
 
     blockers: NotRequired[List[str]]
     bugs: List[str]
@@ -1190,7 +1190,7 @@ class MethodList(TypedDict):
 
 
 class MethodLoad(TypedDict):
-    """Calls of one method since the start of the daemon."""
+    """Call statistics of one method since the start of the daemon."""
 
     calls: int
     errors: int
@@ -1200,7 +1200,7 @@ class MethodLoad(TypedDict):
 
 
 class MethodSummary(TypedDict):
-    """A row of the method table without its schemas; `rpc.discover` returns the schemas."""
+    """A row of the method table without the schemas, which `rpc.discover` returns."""
 
     effect: Effect
     errors: List[ErrorCode]
@@ -1278,7 +1278,7 @@ class Notes(TypedDict):
 
 
 class ObservationNotice(TypedDict):
-    """Notice that a session has observed a device."""
+    """Notification that a session has observed a device."""
 
     activity: str | None
     at: int
@@ -1300,7 +1300,7 @@ class Omission(TypedDict):
 
 
 class Outcome(TypedDict):
-    """An outcome of an action, with its frequency."""
+    """An outcome of an action, and how often it occurred."""
 
     count: int
     dialog: bool
@@ -1406,7 +1406,7 @@ class PageReply(TypedDict):
 
 
 class PageSnapshot(TypedDict):
-    """Details of an observation of a page."""
+    """Details of a page observation."""
 
     contentHash: NotRequired[str]
     fingerprint: NotRequired[str]
@@ -1420,7 +1420,7 @@ Path = TypedDict("Path", {"alternatives": "NotRequired[List[Route]]", "app": "st
 
 
 class Pattern(TypedDict):
-    """A learned statement with its confidence."""
+    """A pattern: a learned statement with its confidence."""
 
     app: NotRequired[str]
     confidence: float
@@ -1442,7 +1442,7 @@ class Pattern(TypedDict):
 
 
 class Patterns(TypedDict):
-    """Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence."""
+    """Result of `pattern.find`: patterns about the page first, then those about the app, then the rest, each group by decreasing confidence."""
 
     page: NotRequired[str]
     patterns: List[Pattern]
@@ -1587,7 +1587,7 @@ class RecallEvaluated(TypedDict):
 
 
 class RecallFound(TypedDict):
-    """Result of `recall.search`, best first."""
+    """Result of `recall.search`."""
 
     entries: List[RecallEntry]
     missing: NotRequired[List[str]]
@@ -1998,7 +1998,7 @@ class SessionContext(TypedDict):
 
 
 class SessionDetails(TypedDict):
-    """A session with everything needed to continue it."""
+    """A session with all the information needed to continue it."""
 
     app: NotRequired[str]
     autoProgress: bool
@@ -2030,7 +2030,7 @@ class SessionDetails(TypedDict):
 
 
 class SessionInfo(TypedDict):
-    """A session with its counts."""
+    """A session with the number of its tasks, bugs and test results."""
 
     app: NotRequired[str]
     autoProgress: bool
@@ -2081,7 +2081,7 @@ class SettingChange(TypedDict):
 
 
 class Settings(TypedDict):
-    """All settings."""
+    """Result of `config.list`: all settings."""
 
     file: str
     settings: List[Setting]
@@ -2097,7 +2097,7 @@ class Share(TypedDict):
 
 
 class SharedParams(TypedDict):
-    """Common parameters that a method accepts, so that clients can fill them in from their own options."""
+    """Which common parameters a method accepts, so that clients can fill them in from their own options."""
 
     device: DeviceUse
     session: bool
@@ -2163,7 +2163,7 @@ class Sizes(TypedDict):
 
 
 class State(TypedDict):
-    """A state: a page or dialog that is recognised when it is seen again."""
+    """A state: a page or dialog that is recognised if it is seen again."""
 
     definingComponents: List[str]
     description: NotRequired[str]
@@ -2218,7 +2218,7 @@ class Statistics(TypedDict):
 
 
 class Stats(TypedDict):
-    """Statistics of the memory."""
+    """Memory statistics."""
 
     artifacts: int
     byFailureCause: dict[str, int]
@@ -2235,7 +2235,7 @@ class Stats(TypedDict):
 
 
 class StoreStatus(TypedDict):
-    """The state of the memory database."""
+    """State of the memory database."""
 
     advice: NotRequired[str]
     damage: NotRequired[str]
@@ -2247,7 +2247,7 @@ class StoreStatus(TypedDict):
 
 
 class Summary(TypedDict):
-    """The rolling summary, and the messages to send with it."""
+    """Rolling summary of a conversation, and the messages to send to the model."""
 
     compacted: NotRequired[SummaryInfo]
     context: dict[str, str]
@@ -2356,7 +2356,7 @@ class TaskStarted(TypedDict):
 
 
 class Tasks(TypedDict):
-    """Tasks: the active one, then the queue in order, then the finished ones."""
+    """The tasks of a session: the active task, then the queue in order, then the finished tasks."""
 
     counts: TaskCounts
     tasks: List[Task]
@@ -2470,7 +2470,7 @@ class Trial(TypedDict):
 
 
 class UpkeepChange(TypedDict):
-    """Changes of one kind in an upkeep run."""
+    """Changes of one kind that an upkeep run made."""
 
     change: str
     count: int
@@ -2493,7 +2493,7 @@ class UpkeepRun(TypedDict):
 
 
 class Usage(TypedDict):
-    """Size of the context compared with its limits."""
+    """Size of the context, with the limits that apply to it."""
 
     allocation: Allocation
     asked: NotRequired[int]
@@ -2544,7 +2544,7 @@ class VerifyResultReply(TypedDict):
 
 
 class VisitedPage(TypedDict):
-    """A page that a session visited, with its last observation."""
+    """A page that a session visited, with the last observation of the page."""
 
     activity: NotRequired[str]
     app: str
@@ -2614,7 +2614,7 @@ class Why(TypedDict):
 
 
 class WindowRow(TypedDict):
-    """A window; returned with `full`."""
+    """A window on the screen; returned only with `full`."""
 
     app: str
     focused: bool
@@ -2625,7 +2625,7 @@ class WindowRow(TypedDict):
 
 
 class WorkingMemory(TypedDict):
-    """Information that an agent needs to continue its work."""
+    """Working memory: information that an agent needs to continue its work."""
 
     activeElements: List[ActiveElement]
     context: dict[str, str]
@@ -2667,7 +2667,7 @@ class JobMethods:
         return self._call("job.list", {})
 
     def run(self, *, name: str, request_key: str | None = None) -> Job:
-        """Runs a job now and waits until it has finished."""
+        """Runs a job now and waits until the run has finished."""
         return self._call("job.run", {"name": name, "requestKey": request_key}, key=True)
 
 
@@ -2697,11 +2697,11 @@ class RecallMethods:
         return self._call("recall.search", {"query": query, "app": app, "archived": archived, "expiresUntil": expires_until, "explain": explain, "limit": limit, "mode": mode, "ofSession": of_session, "session": session, "since": since, "site": site, "tag": tag, "types": types, "until": until}, session=True)
 
     def get(self, *, uid: str, session: str | None = None) -> RecallEntry:
-        """Returns an entry with its whole text."""
+        """Returns an entry with its complete text."""
         return self._call("recall.get", {"uid": uid, "session": session}, session=True)
 
     def used(self, *, uid: str, held: bool | None = None, session: str | None = None, request_key: str | None = None) -> RecallEntry:
-        """Records that an entry was used and whether it held true, and updates its confidence."""
+        """Records that an entry was used and whether it held true, and updates the entry's confidence."""
         return self._call("recall.used", {"uid": uid, "held": held, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def delete(self, *, uid: str, session: str | None = None, request_key: str | None = None) -> RecallDeleted:
@@ -2730,7 +2730,7 @@ class PageModelMethods:
         self._call = call
 
     def save(self, *, elements: List[PageElement], page: str, page_type: str, app: str | None = None, request_key: str | None = None) -> PageModel:
-        """Saves the elements of a page; saving the same page again updates its stability."""
+        """Saves a model of a page's elements; saving the same page again updates the stability of the model."""
         return self._call("pageModel.save", {"elements": elements, "page": page, "pageType": page_type, "app": app, "requestKey": request_key}, key=True)
 
     def find(self, *, app: str | None = None, limit: int | None = None, page: str | None = None) -> PageModels:
@@ -2747,7 +2747,7 @@ class PatternMethods:
         self._call = call
 
     def save(self, *, kind: PatternKind, text: str, app: str | None = None, confidence: float | None = None, data: dict[str, Any] | None = None, page: str | None = None, scope: PatternScope | None = None, session: str | None = None, source: str | None = None, request_key: str | None = None) -> Pattern:
-        """Saves a learned pattern; saving it again raises its confidence."""
+        """Saves a learned pattern; saving the pattern again raises its confidence."""
         return self._call("pattern.save", {"kind": kind, "text": text, "app": app, "confidence": confidence, "data": data, "page": page, "scope": scope, "session": session, "source": source, "requestKey": request_key}, session=True, key=True)
 
     def find(self, *, app: str | None = None, kind: PatternKind | None = None, limit: int | None = None, min_confidence: float | None = None, page: str | None = None, session: str | None = None, text: str | None = None) -> Patterns:
@@ -2763,7 +2763,7 @@ class PatternMethods:
         return self._call("pattern.promote", {"id": id, "scope": scope, "requestKey": request_key}, key=True)
 
     def used(self, *, id: int, held: bool | None = None, request_key: str | None = None) -> Pattern:
-        """Records that a pattern was used, and whether it held."""
+        """Records that a pattern was used, and whether it held true."""
         return self._call("pattern.used", {"id": id, "held": held, "requestKey": request_key}, key=True)
 
     def merge(self, *, id: int, into: int, request_key: str | None = None) -> Pattern:
@@ -2780,11 +2780,11 @@ class ConversationMethods:
         self._call = call
 
     def append(self, *, messages: List[Message], context: dict[str, str] | None = None, conversation: str | None = None, session: str | None = None, request_key: str | None = None) -> AppendResult:
-        """Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full."""
+        """Records messages, counts their tokens, extracts context keys and facts, and compacts an overfull context."""
         return self._call("conversation.append", {"messages": messages, "context": context, "conversation": conversation, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def list(self, *, conversation: str | None = None, cursor: int | None = None, limit: int | None = None, session: str | None = None) -> Messages:
-        """Lists recorded messages, newest first, including those that are no longer in the context."""
+        """Lists recorded messages, newest first, including messages that are no longer in the context."""
         return self._call("conversation.list", {"conversation": conversation, "cursor": cursor, "limit": limit, "session": session}, session=True)
 
     def compact(self, *, conversation: str | None = None, keep: int | None = None, learn: PatternScope | None = None, session: str | None = None, request_key: str | None = None) -> CompactResult:
@@ -2850,11 +2850,11 @@ class SessionBugMethods:
         return self._call("session.bug.show", {"id": id, "session": session}, session=True)
 
     def resolve(self, *, id: int, reason: str, session: str | None = None, request_key: str | None = None) -> Bug:
-        """Marks a bug as resolved, with the reason."""
+        """Marks a bug as resolved, with a reason."""
         return self._call("session.bug.resolve", {"id": id, "reason": reason, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def update(self, *, id: int, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, scope: RecordScope | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, title: str | None = None, request_key: str | None = None) -> Bug:
-        """Changes a bug."""
+        """Changes the given fields of a bug."""
         return self._call("session.bug.update", {"id": id, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "scope": scope, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "title": title, "requestKey": request_key}, session=True, key=True)
 
     def reopen(self, *, id: int, session: str | None = None, request_key: str | None = None) -> Bug:
@@ -2871,11 +2871,11 @@ class SessionTaskMethods:
         return self._call("session.task.add", {"description": description, "blockedBy": blocked_by, "priority": priority, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def start(self, *, id: int | None = None, session: str | None = None, switch: bool | None = None, request_key: str | None = None) -> TaskStarted:
-        """Starts a task, by default the first one in the queue."""
+        """Starts a task, by default the first task in the queue."""
         return self._call("session.task.start", {"id": id, "session": session, "switch": switch, "requestKey": request_key}, session=True, key=True)
 
     def update(self, *, description: str | None = None, id: int | None = None, priority: int | None = None, progress: str | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> Task:
-        """Updates the progress note, description or priority of a task."""
+        """Updates the progress note, description, priority or scope of a task."""
         return self._call("session.task.update", {"description": description, "id": id, "priority": priority, "progress": progress, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def finish(self, *, id: int | None = None, session: str | None = None, status: FinishStatus | None = None, summary: str | None = None, request_key: str | None = None) -> Task:
@@ -2895,7 +2895,7 @@ class SessionMethods:
         self.result = SessionResultMethods(call)
 
     def start(self, *, app: str | None = None, auto_progress: bool | None = None, context: dict[str, str] | None = None, directory: str | None = None, goal: str | None = None, max_tokens: int | None = None, model: str | None = None, progress_dir: str | None = None, scope: RecordScope | None = None, session: str | None = None, tasks: List[str] | None = None, tracked_keys: List[str] | None = None, request_key: str | None = None) -> SessionDetails:
-        """Starts a session with a goal and tasks; earlier records under its name become part of it."""
+        """Starts a session with a goal and tasks; earlier records under the session's name become part of it."""
         return self._call("session.start", {"app": app, "autoProgress": auto_progress, "context": context, "directory": directory, "goal": goal, "maxTokens": max_tokens, "model": model, "progressDir": progress_dir, "scope": scope, "session": session, "tasks": tasks, "trackedKeys": tracked_keys, "requestKey": request_key}, session=True, key=True)
 
     def list(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, status: SessionStatus | None = None) -> Sessions:
@@ -2911,7 +2911,7 @@ class SessionMethods:
         return self._call("session.end", {"file": file, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def report(self, *, file: str | None = None, format: ReportFormat | None = None, session: str | None = None, request_key: str | None = None) -> ReportResult:
-        """Writes a report of a session with its screenshots."""
+        """Writes a report on a session, with its screenshots."""
         return self._call("session.report", {"file": file, "format": format, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def update(self, *, app: str | None = None, goal: str | None = None, name: str | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> SessionInfo:
@@ -2923,11 +2923,11 @@ class SessionMethods:
         return self._call("session.delete", {"findings": findings, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def import_(self, *, file: str, merge: bool | None = None, name: str | None = None, request_key: str | None = None) -> Imported:
-        """Imports a session from the JSON lines of an export."""
+        """Imports a session from an export in JSON lines."""
         return self._call("session.import", {"file": file, "merge": merge, "name": name, "requestKey": request_key}, key=True)
 
     def export(self, *, file: str | None = None, format: ExportFormat | None = None, session: str | None = None) -> ExportResult:
-        """Exports the complete record of a session as one document, or as lines that can be imported."""
+        """Exports the complete record of a session as one document, or as JSON lines that can be imported."""
         return self._call("session.export", {"file": file, "format": format, "session": session}, session=True)
 
     def coverage(self, *, app: str | None = None, session: str | None = None) -> Coverage:
@@ -2935,7 +2935,7 @@ class SessionMethods:
         return self._call("session.coverage", {"app": app, "session": session}, session=True)
 
     def progress(self, *, auto: bool | None = None, blockers: List[str] | None = None, dir: str | None = None, directory: str | None = None, next_steps: List[str] | None = None, session: str | None = None, request_key: str | None = None) -> ProgressResult:
-        """Writes the progress files of a session; can update next steps, blockers and automatic writing first."""
+        """Writes the progress files of a session, after updating its next steps, blockers and settings if they are given."""
         return self._call("session.progress", {"auto": auto, "blockers": blockers, "dir": dir, "directory": directory, "nextSteps": next_steps, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def resume(self, *, file: str | None = None, session: str | None = None, request_key: str | None = None) -> ResumeResult:
@@ -2992,11 +2992,11 @@ class VisualMethods:
         return self._call("visual.path", {"to": to, "alternatives": alternatives, "app": app, "device": device, "from": from_, "session": session, "shortest": shortest, "site": site}, device=True, session=True)
 
     def graph(self, *, app: str | None = None, device: str | None = None, format: GraphFormat | None = None, save_file: str | None = None, session: str | None = None, site: str | None = None) -> RenderedGraph:
-        """Renders the state graph."""
+        """Renders the state graph of an app or site."""
         return self._call("visual.graph", {"app": app, "device": device, "format": format, "saveFile": save_file, "session": session, "site": site}, device=True, session=True)
 
     def import_(self, *, dir: str, app: str | None = None, dry_run: bool | None = None, session: str | None = None, request_key: str | None = None) -> VisualImportResult:
-        """Imports the files of the original visual-memory tool, in any of its three formats, with pictures and sites."""
+        """Imports files from the original visual-memory tool, in any of its three formats, with pictures and sites."""
         return self._call("visual.import", {"dir": dir, "app": app, "dryRun": dry_run, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def export(self, *, dir: str, app: str | None = None, site: str | None = None, request_key: str | None = None) -> VisualExportResult:
@@ -3030,7 +3030,7 @@ class MemoryMethods:
         self._call = call
 
     def save(self, *, content: str, topic: str, app: str | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> SavedNote:
-        """Saves a note at the end of the chain of its app and topic, and returns similar notes."""
+        """Saves a note at the end of the chain for its app and topic, and returns similar notes."""
         return self._call("memory.save", {"content": content, "topic": topic, "app": app, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def search(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, query: str | None = None, session: str | None = None, topic: str | None = None) -> Notes:
@@ -3038,11 +3038,11 @@ class MemoryMethods:
         return self._call("memory.search", {"app": app, "cursor": cursor, "limit": limit, "query": query, "session": session, "topic": topic}, session=True)
 
     def delete(self, *, id: int | None = None, uid: str | None = None, request_key: str | None = None) -> DeletedNote:
-        """Deletes a note; the other notes of its chain keep their positions."""
+        """Deletes a note; the other notes in its chain keep their positions."""
         return self._call("memory.delete", {"id": id, "uid": uid, "requestKey": request_key}, key=True)
 
     def experience(self, *, activity: str | None = None, app: str | None = None, device: str | None = None, failure_cause: str | None = None, limit: int | None = None, page_fp: str | None = None, session: str | None = None) -> Experience:
-        """Returns the known outcomes of actions and recoveries: first of a page, then of its activity, then of its app."""
+        """Returns the known outcomes of actions and recoveries: first for a page, then for its activity, then for its app."""
         return self._call("memory.experience", {"activity": activity, "app": app, "device": device, "failureCause": failure_cause, "limit": limit, "pageFp": page_fp, "session": session}, device=True, session=True)
 
     def context(self, *, device: str | None = None, session: str | None = None) -> SessionContext:
@@ -3054,11 +3054,11 @@ class MemoryMethods:
         return self._call("memory.log", {"app": app, "cursor": cursor, "device": device, "limit": limit, "session": session, "status": status})
 
     def stats(self, *, session: str | None = None) -> Stats:
-        """Returns statistics of the memory."""
+        """Returns statistics about the memory."""
         return self._call("memory.stats", {"session": session})
 
     def import_af(self, *, config_file: str | None = None, database_file: str | None = None, dry_run: bool | None = None, request_key: str | None = None) -> ImportReport:
-        """Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds no duplicates."""
+        """Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repetition adds no duplicates."""
         return self._call("memory.importAf", {"configFile": config_file, "databaseFile": database_file, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def prune(self, *, older: str, dry_run: bool | None = None, request_key: str | None = None) -> Pruned:
@@ -3066,7 +3066,7 @@ class MemoryMethods:
         return self._call("memory.prune", {"older": older, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def vacuum(self, *, request_key: str | None = None) -> Vacuumed:
-        """Rewrites the database without the space of deleted data; writes wait until it is done."""
+        """Rewrites the database to reclaim the space of deleted data; other writes wait until the rewrite is done."""
         return self._call("memory.vacuum", {"requestKey": request_key}, key=True)
 
     def export(self, *, file: str) -> ExportedMemory:
@@ -3074,7 +3074,7 @@ class MemoryMethods:
         return self._call("memory.export", {"file": file})
 
     def import_(self, *, file: str, dry_run: bool | None = None, merge: bool | None = None, request_key: str | None = None) -> ImportedMemory:
-        """Imports an export of another memory; repeating it changes nothing. Import only files that you trust."""
+        """Imports the export of another memory; importing it again changes nothing. Import only files that you trust."""
         return self._call("memory.import", {"file": file, "dryRun": dry_run, "merge": merge, "requestKey": request_key}, key=True)
 
 
@@ -3100,11 +3100,11 @@ class VerifyMethods:
         self._call = call
 
     def text_contains(self, *, text: str, case_sensitive: bool | None = None, device: str | None = None, session: str | None = None) -> VerifyResultReply:
-        """Verifies that a visible text or description contains the text; ids, classes and flags are not searched."""
+        """Verifies that any visible text or description contains the given text; ids, classes and flags are not searched."""
         return self._call("verify.textContains", {"text": text, "caseSensitive": case_sensitive, "device": device, "session": session}, device=True, session=True)
 
     def element(self, *, text: str, device: str | None = None, exact_match: bool | None = None, session: str | None = None, shows: str | None = None, state: ElementState | None = None) -> VerifyResultReply:
-        """Verifies that a text is on the page, or the state of an element."""
+        """Verifies that the given text is on the page, or that an element has the given state."""
         return self._call("verify.element", {"text": text, "device": device, "exactMatch": exact_match, "session": session, "shows": shows, "state": state}, device=True, session=True)
 
     def top_activity(self, *, expected: str, device: str | None = None, mode: MatchMode | None = None, session: str | None = None) -> VerifyResultReply:
@@ -3157,7 +3157,7 @@ class ActMethods:
         return self._call("act.home", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def key(self, *, device: str | None = None, key: KeyName | None = None, key_code: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
-        """Presses a key, given by its name or by its number on the device."""
+        """Presses a key, given by its name or by its numeric code on the device."""
         return self._call("act.key", {"device": device, "key": key, "keyCode": key_code, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def text(self, *, text: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
@@ -3165,7 +3165,7 @@ class ActMethods:
         return self._call("act.text", {"text": text, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def fill(self, *, text: Secret, value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
-        """Fills a field: taps it, deletes its content, types a text, and checks the result."""
+        """Fills a field: taps it, deletes its content, types the text, and checks the result."""
         return self._call("act.fill", {"text": text, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def launch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
@@ -3177,11 +3177,11 @@ class ActMethods:
         return self._call("act.stop", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def shell(self, *, command: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> ShellResultReply:
-        """Runs a command in the shell of the device, if its settings allow it."""
+        """Runs a command in the device's shell, if the device's settings allow it."""
         return self._call("act.shell", {"command": command, "device": device, "requestKey": request_key, "session": session, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
 
     def intent(self, *, action: str | None = None, component: str | None = None, data: str | None = None, device: str | None = None, extras: dict[str, Secret] | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
-        """Sends an Android intent, if the settings of the device allow it."""
+        """Sends an Android intent, if the device's settings allow it."""
         return self._call("act.intent", {"action": action, "component": component, "data": data, "device": device, "extras": extras, "package": package, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
 
@@ -3206,15 +3206,15 @@ class ObserveMethods:
         return self._call("observe.page", {"artifactDir": artifact_dir, "device": device, "format": format, "full": full, "hints": hints, "include": include, "maxRows": max_rows, "saveDir": save_dir, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 
     def last(self, *, device: str | None = None, session: str | None = None) -> LastPageReply:
-        """Returns the last observed page of the device, whichever session observed it, without reading the screen."""
+        """Returns the last observed page of the device, regardless of the observing session, without reading the screen."""
         return self._call("observe.last", {"device": device, "session": session}, device=True, session=True)
 
     def wait(self, *, device: str | None = None, hints: HintsWanted | None = None, session: str | None = None, text: str | None = None, timeout_ms: int | None = None, until: Until | None = None) -> WaitResultReply:
-        """Waits until a condition holds on the screen, without blocking the device for others."""
+        """Waits until a condition holds on the screen, without blocking the device for other calls."""
         return self._call("observe.wait", {"device": device, "hints": hints, "session": session, "text": text, "timeoutMs": timeout_ms, "until": until}, device=True, session=True)
 
     def screenshot(self, *, annotate: bool | None = None, artifact_dir: str | None = None, device: str | None = None, format: PictureFormat | None = None, hide_overlay: bool | None = None, inline: bool | None = None, mark_scope: MarkScope | None = None, max_dim: int | None = None, max_marks: int | None = None, quality: int | None = None, save_file: str | None = None, session: str | None = None) -> ScreenshotReply:
-        """Takes a screenshot and saves it to a file, optionally with marks on the interactive elements."""
+        """Takes a screenshot, optionally with marks on the interactive elements, and saves it to a file."""
         return self._call("observe.screenshot", {"annotate": annotate, "artifactDir": artifact_dir, "device": device, "format": format, "hideOverlay": hide_overlay, "inline": inline, "markScope": mark_scope, "maxDim": max_dim, "maxMarks": max_marks, "quality": quality, "saveFile": save_file, "session": session}, device=True, session=True)
 
     def overlay_get(self, *, device: str | None = None, session: str | None = None) -> OverlayReply:
@@ -3235,11 +3235,11 @@ class ConfigMethods:
         return self._call("config.list", {})
 
     def get(self, *, key: str) -> Setting:
-        """Returns one setting."""
+        """Returns a setting with its value."""
         return self._call("config.get", {"key": key})
 
     def set(self, *, key: str, value: Secret, request_key: str | None = None) -> SettingChange:
-        """Writes a setting to the configuration file; it takes effect at once unless it needs a restart."""
+        """Writes a setting to the configuration file; the change takes effect at once unless it requires a restart."""
         return self._call("config.set", {"key": key, "value": value, "requestKey": request_key}, key=True)
 
     def unset(self, *, key: str, request_key: str | None = None) -> SettingChange:
@@ -3256,11 +3256,11 @@ class DeviceMethods:
         return self._call("device.add", {"name": name, "url": url, "check": check, "kind": kind, "persist": persist, "timeoutMs": timeout_ms, "token": token, "requestKey": request_key}, key=True)
 
     def list(self) -> Devices:
-        """Lists all devices with their state."""
+        """Lists all devices with their states."""
         return self._call("device.list", {})
 
     def remove(self, *, name: str, request_key: str | None = None) -> RemoveResult:
-        """Removes a device, also from the configuration file."""
+        """Removes a device, including its entry in the configuration file."""
         return self._call("device.remove", {"name": name, "requestKey": request_key}, key=True)
 
     def health(self, *, device: str | None = None, session: str | None = None) -> HealthReply:
@@ -3272,15 +3272,15 @@ class DeviceMethods:
         return self._call("device.lease", {"ttlMs": ttl_ms, "device": device, "session": session, "untilDisconnect": until_disconnect, "requestKey": request_key}, device=True, session=True, key=True)
 
     def release(self, *, device: str | None = None, session: str | None = None, request_key: str | None = None) -> ReleaseResultReply:
-        """Releases the lease of the session."""
+        """Releases the session's lease on the device."""
         return self._call("device.release", {"device": device, "session": session, "requestKey": request_key}, device=True, session=True, key=True)
 
     def packages(self, *, device: str | None = None, filter: str | None = None, include_system: bool | None = None, session: str | None = None) -> PackagesReply:
-        """Lists the installed packages."""
+        """Lists the packages installed on the device."""
         return self._call("device.packages", {"device": device, "filter": filter, "includeSystem": include_system, "session": session}, device=True, session=True)
 
     def connect_usb(self, *, local_port: int | None = None, name: str | None = None, print_only: bool | None = None, serial: str | None = None, request_key: str | None = None) -> ConnectUsbResult:
-        """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device."""
+        """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device."""
         return self._call("device.connectUsb", {"localPort": local_port, "name": name, "printOnly": print_only, "serial": serial, "requestKey": request_key}, key=True)
 
 
@@ -3297,7 +3297,7 @@ class DaemonMethods:
         return self._call("daemon.status", {})
 
     def metrics(self) -> Metrics:
-        """Returns metrics of calls, devices, queues and sizes, also in the Prometheus text format."""
+        """Returns metrics about calls, devices, queues and sizes, also in the Prometheus text format."""
         return self._call("daemon.metrics", {})
 
     def methods(self) -> MethodList:

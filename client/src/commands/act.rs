@@ -52,7 +52,7 @@ pub enum Act {
     Intent(Intent),
 }
 
-/// Options of every action.
+/// Options common to all actions.
 #[derive(Debug, Args)]
 pub struct Key {
     /// Idempotency key: reusing it returns the recorded outcome instead of acting again
@@ -63,7 +63,7 @@ pub struct Key {
     pub then: Option<Then>,
 }
 
-/// Options of `tap`, `double-tap` and `long-press`.
+/// Options for `tap`, `double-tap` and `long-press`.
 #[derive(Debug, Args)]
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("target").required(true).args(["what", "value", "xy"]))]
@@ -93,7 +93,7 @@ pub struct Tap {
     key: Key,
 }
 
-/// Options of `long-press`.
+/// Options for `long-press`.
 #[derive(Debug, Args)]
 pub struct LongPress {
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub struct LongPress {
     duration_ms: Option<u32>,
 }
 
-/// Options of `swipe`.
+/// Options for `swipe`.
 #[derive(Debug, Args)]
 pub struct Swipe {
     /// Start point in device pixels
@@ -119,7 +119,7 @@ pub struct Swipe {
     key: Key,
 }
 
-/// Options of `drag`.
+/// Options for `drag`.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("start").required(true).args(["what", "from_xy"]))]
 #[command(group = clap::ArgGroup::new("end").required(true).args(["onto", "to_xy"]))]
@@ -146,7 +146,7 @@ pub struct Drag {
     key: Key,
 }
 
-/// Options of `scroll`.
+/// Options for `scroll`.
 #[derive(Debug, Args)]
 pub struct Scroll {
     /// Direction to scroll; down shows the content below
@@ -155,14 +155,14 @@ pub struct Scroll {
     /// Same as the DIRECTION argument
     #[arg(long, value_enum)]
     direction: Option<Direction>,
-    /// Distance
+    /// Distance to scroll
     #[arg(long, value_enum)]
     amount: Option<Amount>,
     #[command(flatten)]
     key: Key,
 }
 
-/// Options of `scroll-to`.
+/// Options for `scroll-to`.
 #[derive(Debug, Args)]
 pub struct ScrollTo {
     /// Part of the text or description to find
@@ -181,7 +181,7 @@ pub struct ScrollTo {
     key: Key,
 }
 
-/// Options of `shell`.
+/// Options for `shell`.
 #[derive(Debug, Args)]
 pub struct Shell {
     /// Shell command to run
@@ -191,13 +191,13 @@ pub struct Shell {
     key: Key,
 }
 
-/// Options of `intent`.
+/// Options for `intent`.
 #[derive(Debug, Args)]
 pub struct Intent {
     /// Intent action, for example android.intent.action.VIEW
     #[arg(long)]
     action: Option<String>,
-    /// Data URI
+    /// Data URI of the intent
     #[arg(long)]
     data: Option<String>,
     /// Package to handle the intent
@@ -213,12 +213,12 @@ pub struct Intent {
     key: Key,
 }
 
-/// Parses `NAME=TEXT`.
+/// Parses a `NAME=TEXT` argument.
 fn extra(text: &str) -> Result<(String, String), Expected> {
     text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or(Expected("NAME=TEXT"))
 }
 
-/// Options of `key`.
+/// Options for `key`.
 #[derive(Debug, Args)]
 pub struct KeyCode {
     /// Key name, for example back or enter, or Android key code
@@ -231,7 +231,7 @@ pub struct KeyCode {
     key: Key,
 }
 
-/// Options of `text`.
+/// Options for `text`.
 #[derive(Debug, Args)]
 pub struct Text {
     /// Text to type
@@ -244,7 +244,7 @@ pub struct Text {
     key: Key,
 }
 
-/// Options of `fill`.
+/// Options for `fill`.
 #[derive(Debug, Args)]
 pub struct Fill {
     /// Label or alias of the field
@@ -260,7 +260,7 @@ pub struct Fill {
     key: Key,
 }
 
-/// Options of `launch` and `stop`.
+/// Options for `launch` and `stop`.
 #[derive(Debug, Args)]
 pub struct Package {
     /// Package name, for example com.android.settings
@@ -273,7 +273,7 @@ pub struct Package {
     key: Key,
 }
 
-/// A key, given by its name or its Android key code.
+/// A device key to press, given by its name or its Android key code.
 #[derive(Debug, Clone, Copy)]
 enum Pressed {
     Named(KeyName),

@@ -15,7 +15,7 @@ pub enum App {
     Uninstall(Target),
 }
 
-/// Options of `install`, the same as in `af`.
+/// Options for `install`, the same as in `af`.
 #[derive(Debug, Args)]
 pub struct Install {
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub struct Install {
     force: bool,
 }
 
-/// Options of `install` and `uninstall`.
+/// Options for `install` and `uninstall`.
 #[derive(Debug, Args)]
 pub struct Target {
     /// Serial number of the phone; for this command, --device means the same
@@ -40,7 +40,7 @@ pub struct Target {
 }
 
 impl Group for App {
-    /// Returns a call that always fails, with a hint that names the `adb` command.
+    /// Returns a call that always fails, with a hint that contains the `adb` command.
     fn call(self, context: &Context) -> Call {
         let (verb, target, command) = match self {
             App::Install(Install { target, version, force }) => {
@@ -53,7 +53,7 @@ impl Group for App {
             }
             App::Uninstall(target) => ("uninstall", target, "uninstall com.memohai.autofish".to_owned()),
         };
-        // For this command --device is a serial number.
+        // For this command, --device is a serial number.
         let serial = context.global.device.clone().or(target.serial).map(|s| format!("-s {s} ")).unwrap_or_default();
         let failure = Failure::new("UNSUPPORTED", "afctl does not install or uninstall apps; use adb", 1);
         let download = if verb == "install" { "download the app's APK from its releases if needed, then " } else { "" };

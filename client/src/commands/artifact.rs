@@ -28,10 +28,10 @@ pub enum Artifact {
     },
 }
 
-/// Options of `list`.
+/// Options for `list`.
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only artifacts of this session
+    /// Only artifacts from this session
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
     /// Only artifacts of this kind, for example screenshot_image

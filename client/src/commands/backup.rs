@@ -38,12 +38,12 @@ pub enum Backup {
 /// Stops the daemon and restores a backup. The next command starts the daemon again.
 fn restore(context: &Context, name: Option<String>) -> Result<Value, Failure> {
     let option = name.as_ref().map_or_else(|| "--restore".to_owned(), |name| format!("--restore={name}"));
-    // A running daemon verifies the backup before it is stopped.
+    // If a daemon is running, let it verify the backup before it is stopped.
     if let Ok(mut connection) = dial::connect(&context.global, Purpose::RunningOnly) {
         let known = connection.call_as::<BackupVerify>(&VerifyParams { name });
         known.map_err(|e| dial::failure(e, &context.global))?;
     }
-    // Holding this lock keeps other commands from starting the daemon in between.
+    // Hold this lock, so that no other command starts the daemon in between.
     let lock = dial::start_lock(&context.global)?;
     dial::stop(&context.global)?;
     let restored = dial::run_once(&context.global, &option);

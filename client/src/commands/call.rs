@@ -14,7 +14,7 @@ use afd_link::outcome::{Failure, Render, USAGE};
 
 /// A group of subcommands, each of which makes one call.
 pub trait Group: Subcommand {
-    /// Returns the call of the parsed subcommand.
+    /// Returns the call that the parsed subcommand makes.
     fn call(self, context: &Context) -> Call;
 }
 
@@ -32,7 +32,7 @@ pub struct Call {
     pub params: Result<Map<String, Value>, Failure>,
     /// Renders the result for people; if `None`, the fields of the result are listed.
     pub render: Option<Render>,
-    /// Fields of the result that are printed alone, as JSON.
+    /// Result fields to print as JSON instead of the whole envelope, if any.
     pub only: Option<&'static [&'static str]>,
     /// Whether to start the daemon if it is not running.
     pub starts_daemon: bool,
@@ -42,21 +42,21 @@ pub struct Call {
     pub local: Option<Local>,
 }
 
-/// A command that this program executes itself. Returns the `data` of the envelope.
+/// Work that this program does itself instead of sending a call. Returns the `data` of the envelope.
 pub type Local = Box<dyn FnOnce(&Context) -> Result<Value, Failure>>;
 
 impl Call {
-    /// Creates a call of method `M`.
+    /// Creates a call to method `M`.
     pub fn of<M: Human>(params: M::Params) -> Self {
         Self::parsed::<M>(Ok(params))
     }
 
-    /// Creates a call of method `M` whose parameters may have failed to parse.
+    /// Creates a call to method `M` whose parameters may have failed to parse.
     pub fn parsed<M: Human>(params: Result<M::Params, Failure>) -> Self {
         Self { render: Some(render::<M>), ..Self::build::<M>(params) }
     }
 
-    /// Creates a call of a method whose result is listed field by field.
+    /// Creates a call to a method whose result is listed field by field.
     pub fn plain<M: Method>(params: M::Params) -> Self {
         Self::build::<M>(Ok(params))
     }
@@ -84,7 +84,7 @@ impl Call {
         }
     }
 
-    /// Creates a call of any method with JSON parameters.
+    /// Creates a call to any method, by name, with JSON parameters.
     pub fn raw(method: &str, params: &str) -> Self {
         let params = serde_json::from_str(params)
             .map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are not a JSON object: {e}"), USAGE));
@@ -125,7 +125,7 @@ impl Call {
         self
     }
 
-    /// Sets the fields of the result to print, as JSON: one field alone, or several as an object.
+    /// Sets the result fields to print as JSON: a single field as its bare value, several as an object.
     pub fn only(mut self, fields: Option<&'static [&'static str]>) -> Self {
         self.only = fields;
         self
@@ -177,7 +177,7 @@ pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>
     objects.collect()
 }
 
-/// Error of a command-line parser: the expected form.
+/// Error for a command-line value that cannot be parsed; contains the expected form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected(pub(super) &'static str);
 
@@ -189,7 +189,7 @@ impl std::fmt::Display for Expected {
 
 impl std::error::Error for Expected {}
 
-/// Parses `X,Y`.
+/// Parses a point given as `X,Y`.
 pub fn point(text: &str) -> Result<(f64, f64), Expected> {
     let parse = |part: &str| part.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
     text.split_once(',')
@@ -197,7 +197,7 @@ pub fn point(text: &str) -> Result<(f64, f64), Expected> {
         .ok_or(Expected("X,Y with two non-negative numbers, for example 540,1200"))
 }
 
-/// Parses `KEY=VALUE`.
+/// Parses a `KEY=VALUE` argument.
 pub(super) fn pair(text: &str) -> Result<(String, String), Expected> {
     let (key, value) = text.split_once('=').ok_or(Expected("KEY=VALUE"))?;
     Ok((key.to_owned(), value.to_owned()))

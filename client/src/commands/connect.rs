@@ -14,7 +14,7 @@ pub enum Connect {
     Usb(Usb),
 }
 
-/// Options of `usb`.
+/// Options for `usb`.
 #[derive(Debug, Args)]
 pub struct Usb {
     /// Serial number or host:port of the phone; optional if exactly one is attached; for this command, --device means

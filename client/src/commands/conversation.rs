@@ -17,7 +17,7 @@ use super::{Call, Group, map, pair, read_list};
 use afd_link::options::Context;
 use afd_link::outcome::{Failure, USAGE};
 
-/// Selects a conversation of the session.
+/// Selects one of the session's conversations.
 #[derive(Debug, Args)]
 pub struct Which {
     /// Name of the conversation within the session
@@ -38,17 +38,17 @@ pub enum Conversation {
         /// Cursor from the previous page
         #[arg(long, value_name = "CURSOR")]
         cursor: Option<i64>,
-        /// Conversation.
+        /// The selected conversation.
         #[command(flatten)]
         which: Which,
     },
-    /// Search the recorded messages by words
+    /// Search the recorded messages for words
     Search(Search),
     /// Delete a message and everything derived from it, for example because it contains a secret
     Delete {
         /// Position of the message, as shown by `list` and `search`
         position: i64,
-        /// Conversation.
+        /// The selected conversation.
         #[command(flatten)]
         which: Which,
     },
@@ -63,13 +63,13 @@ pub enum Conversation {
         /// File with the tool definitions of the request, as a JSON array; their tokens are counted, too
         #[arg(long, value_name = "FILE")]
         tools: Option<String>,
-        /// Conversation.
+        /// The selected conversation.
         #[command(flatten)]
         which: Which,
     },
     /// Build the messages to send for the model's next turn
     Context {
-        /// Maximum number of tokens of the context
+        /// Maximum size of the context in tokens
         #[arg(long, value_name = "N")]
         budget: Option<u64>,
         /// Message format
@@ -82,7 +82,7 @@ pub enum Conversation {
         /// File with the tool definitions of the request, as a JSON array; their tokens are counted, too
         #[arg(long, value_name = "FILE")]
         tools: Option<String>,
-        /// Conversation.
+        /// The selected conversation.
         #[command(flatten)]
         which: Which,
     },
@@ -91,22 +91,22 @@ pub enum Conversation {
         /// Number of newest messages to keep
         #[arg(long, value_name = "N")]
         keep: Option<u32>,
-        /// Visibility of what is learned from the compacted messages
+        /// Visibility of the patterns learned from the compacted messages
         #[arg(long, value_enum, value_name = "SCOPE")]
         learn: Option<PatternScope>,
-        /// Conversation.
+        /// The selected conversation.
         #[command(flatten)]
         which: Which,
     },
     /// Show the rolling summary, the last messages and the context keys
     Summary {
-        /// Conversation.
+        /// The selected conversation.
         #[command(flatten)]
         which: Which,
     },
     /// Show the working memory: task, recent observations, elements by alias, context keys
     Working {
-        /// Conversation.
+        /// The selected conversation.
         #[command(flatten)]
         which: Which,
     },
@@ -115,13 +115,13 @@ pub enum Conversation {
         /// Also clear the context keys and the rolling summary
         #[arg(long)]
         forget_context: bool,
-        /// Conversation.
+        /// The selected conversation.
         #[command(flatten)]
         which: Which,
     },
 }
 
-/// Options of `search`.
+/// Options for `search`.
 #[derive(Debug, Args)]
 pub struct Search {
     /// Words to search for
@@ -162,7 +162,7 @@ impl Search {
     }
 }
 
-/// Options of `append`.
+/// Options for `append`.
 #[derive(Debug, Args)]
 pub struct Append {
     /// Role of the message's author [default: user]

@@ -31,7 +31,7 @@ pub enum Daemon {
     Version,
     /// List the methods that the daemon serves
     Methods,
-    /// Show metrics of the daemon in the Prometheus text format; never starts it
+    /// Show the daemon's metrics in the Prometheus text format; never starts the daemon
     Metrics,
     /// Reload the configuration file
     Reload,
@@ -41,7 +41,7 @@ pub enum Daemon {
     Shutdown,
 }
 
-/// Options of `status`.
+/// Options for `status`.
 #[derive(Debug, Default, Args)]
 pub struct Status {
     /// Refresh the state continuously, with the rates and durations of calls, until Ctrl-C
@@ -53,7 +53,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Returns the call of the command.
+    /// Returns the call for the `status` command.
     pub fn call(self) -> Call {
         if self.watch {
             return Call::local("daemon", "watch", None, move |context| {
@@ -64,7 +64,7 @@ impl Status {
     }
 }
 
-/// Shows the state until the daemon exits or the program is interrupted.
+/// Refreshes the display of the state until the daemon exits or the program is interrupted.
 fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
     let mut connection = dial::connect(&context.global, Purpose::RunningOnly)?;
     let mut before: Vec<MethodLoad> = Vec::new();

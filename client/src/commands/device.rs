@@ -35,7 +35,7 @@ pub enum Device {
     Release,
     /// List installed packages
     Packages {
-        /// Only packages whose name contains this
+        /// Only packages whose name contains this text
         #[arg(long)]
         filter: Option<String>,
         /// Include system packages
@@ -44,15 +44,15 @@ pub enum Device {
     },
 }
 
-/// Options of `add`.
+/// Options for `add`.
 #[derive(Debug, Args)]
 pub struct Add {
     /// Device name
     pub name: String,
-    /// Kind of the device; autofish is an Android phone with the Autofish app
+    /// Kind of device; autofish is an Android phone with the Autofish app
     #[arg(long)]
     kind: Option<String>,
-    /// Timeout of one request to the device in milliseconds
+    /// Timeout for a single request to the device, in milliseconds
     #[arg(id = "add.timeout_ms", long = "request-timeout-ms", value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
     /// Prompt for the token, which keeps it out of the shell history; without a terminal, read it from standard input
@@ -85,7 +85,7 @@ impl Add {
     }
 }
 
-/// Creates the call of `health`.
+/// Creates the call for the `health` command.
 pub fn health() -> Call {
     Call::of::<DeviceHealth>(DeviceParams::default()).named("health", "health")
 }

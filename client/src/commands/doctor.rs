@@ -16,7 +16,7 @@ use afd_link::options::Context;
 use afd_link::outcome::{FAILED, Outcome};
 use afd_link::{spawn, trust};
 
-/// Options of `doctor`.
+/// Options for `doctor`.
 #[derive(Debug, Args)]
 pub struct Doctor {}
 
@@ -28,7 +28,7 @@ fn finding(check: &str, level: Level, message: impl Into<String>, advice: Option
 /// count.
 ///
 /// # Errors
-/// Never.
+/// Never returns an error.
 pub fn run(_: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let findings = examine(context);
     let diagnosis = Diagnosis { ok: findings.iter().all(|f| f.level != Level::Error), findings };
@@ -80,7 +80,7 @@ fn examine(context: &Context) -> Vec<Finding> {
     found
 }
 
-/// Returns the findings about the systemd unit of the daemon; none if systemd does not manage it.
+/// Returns the findings about the daemon's systemd unit; none if systemd does not manage the daemon.
 fn units() -> Vec<Finding> {
     let Some(state) = service::state() else { return Vec::new() };
     let level = if state.failed { Level::Error } else { Level::Ok };

@@ -75,7 +75,7 @@ pub enum Task {
         /// Task number [default: the active task]
         #[arg(long, value_name = "N")]
         id: Option<i64>,
-        /// Outcome
+        /// Outcome of the task
         #[arg(long, value_enum)]
         status: Option<FinishStatus>,
         /// Summary of the result
@@ -127,7 +127,7 @@ pub enum Bug {
     },
     /// List the bugs of all sessions with counts, newest first, except those private to a session
     List {
-        /// Only bugs of this session
+        /// Only bugs from this session
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
         /// Only bugs of this severity
@@ -152,7 +152,7 @@ pub enum Bug {
         #[arg(long, value_name = "N")]
         id: i64,
     },
-    /// Change a bug; an empty text removes the value
+    /// Change a bug; an empty value removes the field
     Update(BugUpdateOptions),
     /// Reopen a resolved bug
     Reopen {
@@ -171,7 +171,7 @@ pub enum Bug {
     },
 }
 
-/// Options of `bug update`.
+/// Options for `bug update`.
 #[derive(Debug, Args)]
 pub struct BugUpdateOptions {
     /// Bug number
@@ -233,7 +233,7 @@ pub enum TestResult {
     Add {
         /// Name of the test
         name: String,
-        /// Outcome
+        /// Outcome of the test
         #[arg(long, value_enum)]
         status: ResultStatus,
         /// Location of the test
@@ -257,13 +257,13 @@ pub enum TestResult {
     },
     /// List the test results of all sessions with counts, newest first, except those private to a session
     List {
-        /// Only results of this session
+        /// Only results from this session
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
         /// Only results with this outcome
         #[arg(long, value_enum)]
         status: Option<ResultStatus>,
-        /// Only results on pages whose page key, activity or URL contains this
+        /// Only results on pages whose page key, activity or URL contains this text
         #[arg(long)]
         page: Option<String>,
         /// Only results recorded at or after this time, UTC milliseconds

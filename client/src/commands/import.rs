@@ -19,7 +19,7 @@ pub enum Import {
     Memory(super::memory::Import),
 }
 
-/// Options of `af`.
+/// Options for `af`.
 #[derive(Debug, Args)]
 pub struct Af {
     /// Database of af [default: the one named in its configuration]
@@ -36,7 +36,7 @@ impl Group for Import {
             Import::Af(af) => af,
             Import::Memory(import) => return super::memory::Memory::Import(import).call(context),
         };
-        // For this command --config is the configuration file of af.
+        // For this command, --config is the configuration file of af.
         let config = typed_config(&context.global);
         let params = ImportAfParams {
             config_file: config.map(|c| absolute(&c.display().to_string())).or_else(|| default_config(&af)),

@@ -49,7 +49,7 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     if global.no_spawn {
         command.arg("--no-spawn");
     }
-    // Passed in the environment, because other users can read the arguments of a process.
+    // Pass the token in the environment, because other users can read the arguments of a process.
     match &context.address.token {
         Some(token) => command.env("AF_TOKEN", token),
         None => command.env_remove("AF_TOKEN"),

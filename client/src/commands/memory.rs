@@ -35,7 +35,7 @@ pub enum Memory {
     Log(Log),
     /// Show counts of events, observations, notes and artifacts
     Stats {
-        /// Only counts of this session
+        /// Count only records from this session
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
     },
@@ -56,14 +56,14 @@ pub enum Memory {
     Vacuum,
 }
 
-/// Options of `export`.
+/// Options for `export`.
 #[derive(Debug, Args)]
 pub struct Export {
     /// File to write
     file: String,
 }
 
-/// Options of `import`.
+/// Options for `import`.
 #[derive(Debug, Args)]
 pub struct Import {
     /// File written by `memory export`; only import files that you trust like your own memory
@@ -76,7 +76,7 @@ pub struct Import {
     merge: bool,
 }
 
-/// Options of `save`.
+/// Options for `save`.
 #[derive(Debug, Args)]
 pub struct Save {
     /// Topic, in parts separated by /, for example nav/home-to-wifi
@@ -93,16 +93,16 @@ pub struct Save {
     scope: Option<RecordScope>,
 }
 
-/// Options of `search`.
+/// Options for `search`.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// Words in any language, or parts of words
+    /// Words to search for, in any language, or parts of words
     #[arg(long, allow_hyphen_values = true)]
     query: Option<String>,
     /// Only notes about this package
     #[arg(long)]
     app: Option<String>,
-    /// Only topics that start with this, for example nav/
+    /// Only notes whose topic starts with this text, for example nav/
     #[arg(long)]
     topic: Option<String>,
     /// Maximum number of notes
@@ -113,7 +113,7 @@ pub struct Search {
     cursor: Option<i64>,
 }
 
-/// Options of `experience`; without any, it shows the page the session observed last.
+/// Options for `experience`. Without options, the command shows the page that the session observed last.
 #[derive(Debug, Args)]
 pub struct Experience {
     /// Package name
@@ -133,10 +133,10 @@ pub struct Experience {
     limit: Option<u32>,
 }
 
-/// Options of `log`.
+/// Options for `log`.
 #[derive(Debug, Args)]
 pub struct Log {
-    /// Only events of this session
+    /// Only events from this session
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
     /// Only events in this app

@@ -36,7 +36,7 @@ pub enum Observe {
     Wait(Wait),
 }
 
-/// Options of `screen`.
+/// Options for `screen`.
 #[derive(Debug, Args)]
 pub struct Screen {
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub struct Screen {
     save_file: Option<String>,
 }
 
-/// Options of `screen` and `refs`.
+/// Options for `screen` and `refs`.
 #[derive(Debug, Args)]
 pub struct Rows {
     /// Maximum number of rows
@@ -67,7 +67,7 @@ pub struct Rows {
     /// Result format: an outline for language models, or rows without repetition
     #[arg(long, value_enum, conflicts_with = "full")]
     format: Option<Format>,
-    /// Return only what changed since the observation with this id; last means the last one shown
+    /// Return only what changed since the observation with this id; last means the observation shown last
     #[arg(long, value_name = "ID|last", conflicts_with = "full")]
     since: Option<String>,
     /// Hints from memory: only the useful ones, all, or none [default: useful]
@@ -78,13 +78,13 @@ pub struct Rows {
     no_hints: bool,
 }
 
-/// Options of `page`.
+/// Options for `page`.
 #[derive(Debug, Args)]
 pub struct Page {
     /// Part to return besides the context; repeatable [default: both]
     #[arg(long = "field", value_enum, value_name = "PART")]
     fields: Vec<Part>,
-    /// Maximum number of rows of each part
+    /// Maximum number of rows in each part
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
     /// Return all rows and columns, and the windows
@@ -102,7 +102,7 @@ pub struct Page {
     /// Result format: an outline for language models, or rows without repetition
     #[arg(long, value_enum, conflicts_with = "full")]
     format: Option<Format>,
-    /// Return only what changed since the observation with this id; last means the last one shown
+    /// Return only what changed since the observation with this id; last means the observation shown last
     #[arg(long, value_name = "ID|last", conflicts_with = "full")]
     since: Option<String>,
     /// Hints from memory: only the useful ones, all, or none [default: useful]
@@ -113,7 +113,7 @@ pub struct Page {
     no_hints: bool,
 }
 
-/// Options of `screenshot`.
+/// Options for `screenshot`.
 #[derive(Debug, Args)]
 pub struct Screenshot {
     /// Maximum length of the longer side in pixels; 20000 keeps the original size
@@ -160,7 +160,7 @@ pub enum Overlay {
     Set(OverlaySet),
 }
 
-/// Options of `overlay set`.
+/// Options for `overlay set`.
 #[derive(Debug, Args)]
 pub struct OverlaySet {
     /// Show the overlay
@@ -189,7 +189,7 @@ pub struct OverlaySet {
     offset_y: Option<i32>,
 }
 
-/// Options of `wait`.
+/// Options for `wait`.
 #[derive(Debug, Args)]
 pub struct Wait {
     /// Text to wait for: the same as --until text --text TEXT
@@ -240,7 +240,7 @@ fn path_from(option: Option<String>, variable: &str) -> Option<String> {
     option.or_else(|| std::env::var(variable).ok()).filter(|p| !p.is_empty()).map(|p| absolute(&p))
 }
 
-/// Returns the root directory for artifacts that `AF_ARTIFACT_DIR` names.
+/// Returns the root directory for artifacts that is set in `AF_ARTIFACT_DIR`.
 fn artifact_root() -> Option<String> {
     path_from(None, "AF_ARTIFACT_DIR")
 }
@@ -332,7 +332,7 @@ impl OverlaySet {
 }
 
 impl Wait {
-    /// Returns the call, or for `--for` a pause that this program makes itself.
+    /// Returns the call or, for `--for`, a pause that this program executes itself.
     pub fn call(self) -> Call {
         let Some(ms) = self.pause else { return Call::of::<ObserveWait>(self.params()) };
         let work = move |_: &Context| {

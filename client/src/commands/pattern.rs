@@ -69,7 +69,7 @@ pub enum Pattern {
     },
 }
 
-/// Options of `save`.
+/// Options for `save`.
 #[derive(Debug, Args)]
 pub struct Save {
     /// Text of the pattern
@@ -98,7 +98,7 @@ pub struct Save {
     source: Option<String>,
 }
 
-/// Options of `find`.
+/// Options for `find`.
 #[derive(Debug, Args)]
 pub struct Find {
     /// Only patterns about this page or about no page: URL, page key, activity or state
@@ -113,7 +113,7 @@ pub struct Find {
     /// Only patterns learned in this session
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
-    /// Only patterns whose text contains this
+    /// Only patterns that contain this text
     #[arg(long)]
     text: Option<String>,
     /// Minimum confidence

@@ -31,7 +31,7 @@ pub enum Recall {
     Used {
         /// Uid of the entry, as shown by search
         uid: String,
-        /// Whether it held
+        /// Whether the pattern or entry held
         #[arg(long, value_name = "BOOL")]
         held: Option<bool>,
     },
@@ -80,7 +80,7 @@ pub enum Model {
     Remove,
 }
 
-/// Options of `search`.
+/// Options for `search`.
 #[derive(Debug, Args)]
 pub struct Search {
     /// Search query
@@ -124,7 +124,7 @@ pub struct Search {
     limit: Option<u32>,
 }
 
-/// Options of `store`.
+/// Options for `store`.
 #[derive(Debug, Args)]
 pub struct Store {
     /// Text of the entry

@@ -5,7 +5,7 @@ use clap::{Args, Command};
 
 use super::Call;
 
-/// Options of `rpc`.
+/// Options for `rpc`.
 #[derive(Debug, Args)]
 pub struct Rpc {
     /// Method name, for example observe.page; rpc.discover describes all methods

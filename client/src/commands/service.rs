@@ -1,4 +1,4 @@
-//! The `service` commands: the systemd user units of the daemon.
+//! The `service` commands, which manage the daemon's systemd user units.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
@@ -31,7 +31,7 @@ pub enum Service {
     Uninstall,
     /// Show the state of the units
     Status,
-    /// Show the log of the daemon: from the journal if systemd runs it, else from its file
+    /// Show the daemon's log: from the journal if systemd runs the daemon, else from the log file
     Logs {
         /// Number of lines
         #[arg(long, short = 'n', default_value_t = 50)]
@@ -46,7 +46,7 @@ fn unit_dir() -> Result<PathBuf, Failure> {
     spawn::unit_dir().ok_or_else(|| Failure::new("UNSUPPORTED", "neither XDG_CONFIG_HOME nor HOME is set", FAILED))
 }
 
-/// Returns the unit files of afd that are unchanged since they were written, and other files at their paths.
+/// Returns afd's unit files that are unchanged since they were written, and any other files at their paths.
 pub(super) fn files() -> (Vec<PathBuf>, Vec<PathBuf>) {
     spawn::unit_dir().map(|dir| units::found(&dir)).unwrap_or_default()
 }
@@ -56,8 +56,8 @@ pub(super) fn stop() -> bool {
     systemctl(&["disable", "--now", "afd.socket", "afd.service"]).is_ok()
 }
 
-/// Makes systemd listen on the daemon's socket again, even after it gave up because of too many starts. Does nothing if
-/// systemd does not manage the daemon.
+/// Makes systemd listen on the daemon's socket again, even if systemd had given up after too many starts. Does nothing
+/// if systemd does not manage the daemon.
 pub(super) fn revive(context: &Context) -> Result<(), Failure> {
     if context.global.socket.is_some() || spawn::enabled_unit().is_none() {
         return Ok(());
@@ -66,13 +66,13 @@ pub(super) fn revive(context: &Context) -> Result<(), Failure> {
     systemctl(&["start", "afd.socket"]).map(drop)
 }
 
-/// State of the daemon as reported by systemd.
+/// State of the daemon's service as reported by systemd.
 pub(super) struct State {
     /// Whether the service is in the state `failed`.
     pub failed: bool,
     /// Description of the state.
     pub words: String,
-    /// Its errors of the last 10 minutes in the journal, at most 3.
+    /// Errors of the service in the journal from the last 10 minutes, at most 3.
     pub errors: Vec<String>,
 }
 
@@ -110,10 +110,10 @@ pub(super) fn state() -> Option<State> {
     Some(State { failed, words, errors })
 }
 
-/// Properties of a unit to show.
+/// Unit properties to show.
 const SHOWN: &str = "LoadState,ActiveState,SubState,UnitFileState,MainPID,NRestarts,StatusText,MemoryCurrent,Result";
 
-/// Returns the properties of a unit that are set, by name in camel case.
+/// Returns those properties of a unit that are set, keyed by name in camel case.
 fn show(unit: &str) -> Result<BTreeMap<String, String>, Failure> {
     let shown = systemctl(&["show", unit, "--property", SHOWN])?;
     let set = shown
@@ -123,7 +123,7 @@ fn show(unit: &str) -> Result<BTreeMap<String, String>, Failure> {
     Ok(set.map(|(key, value)| (key[..1].to_lowercase() + &key[1..], value.to_owned())).collect())
 }
 
-/// Runs systemctl for the user; returns its output.
+/// Runs `systemctl --user` and returns its output.
 fn systemctl(arguments: &[&str]) -> Result<String, Failure> {
     let output = Command::new("systemctl").arg("--user").args(arguments).output();
     let fail = |why: String| {
@@ -156,7 +156,8 @@ fn install(context: &Context, (no_start, replace): (bool, bool)) -> Result<Value
     let (dir, program) = (unit_dir()?, program()?);
     let files = units::write(&dir, &program, replace)?;
     if !no_start {
-        // A daemon that a command started still holds the database. It exits after its calls in flight.
+        // A daemon that was started by a command still holds the database. It exits once its calls in flight have
+        // finished.
         dial::stop(&context.global)?;
         systemctl(&["daemon-reload"])?;
         let _ = systemctl(&["reset-failed", "afd.socket", "afd.service"]);

@@ -22,7 +22,7 @@ pub enum Session {
     Start(Start),
     /// List sessions, newest first
     List(List),
-    /// Show summary, statistics, tasks, bugs and pages of a session
+    /// Show a session's summary, statistics, tasks, bugs and pages
     Show,
     /// End the session: compact its conversation, write the final summary, progress files and report
     End {
@@ -52,19 +52,19 @@ pub enum Session {
         /// New name
         #[arg(long)]
         name: Option<String>,
-        /// New goal; an empty text removes it
+        /// New goal; an empty value removes it
         #[arg(long)]
         goal: Option<String>,
-        /// New package; an empty text removes it
+        /// New package; an empty value removes it
         #[arg(long)]
         app: Option<String>,
-        /// Visibility of its digest and, by default, of what it records from now on
+        /// Visibility of the session's digest and, by default, of what the session records from now on
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
     /// Delete a session with its messages and everything derived from them
     Delete {
-        /// Delete its bugs, test results and notes too
+        /// Also delete the session's bugs, test results and notes
         #[arg(long)]
         findings: bool,
     },
@@ -72,7 +72,7 @@ pub enum Session {
     Import {
         /// File to import
         file: String,
-        /// Name for the session [default: that in the file]
+        /// Name for the session [default: the name in the file]
         #[arg(long)]
         name: Option<String>,
         /// Merge new and newer records into a session that already exists here
@@ -107,7 +107,7 @@ pub enum Session {
     Result(TestResult),
 }
 
-/// Options of `start`.
+/// Options for `start`.
 #[derive(Debug, Args)]
 pub struct Start {
     /// Goal of the session
@@ -119,7 +119,7 @@ pub struct Start {
     /// Working directory whose git state is included in the progress files
     #[arg(long, value_name = "DIR")]
     directory: Option<String>,
-    /// Language model of the agent, or a tokenizer such as o200k_base
+    /// The agent's language model, or a tokenizer such as o200k_base
     #[arg(long)]
     model: Option<String>,
     /// Size of the model's context in tokens
@@ -140,7 +140,7 @@ pub struct Start {
     /// Directory for the progress files
     #[arg(long, value_name = "DIR")]
     progress_dir: Option<String>,
-    /// Visibility of its digest and, by default, of what it records: everyone who uses the app, or only the session
+    /// Visibility of the session's digest and, by default, its records: everyone who uses the app, or only the session
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }
@@ -150,7 +150,7 @@ fn absolute_if_given(path: Option<String>) -> Option<String> {
     path.as_deref().map(absolute)
 }
 
-/// Options of `list`.
+/// Options for `list`.
 #[derive(Debug, Args)]
 pub struct List {
     /// Only active or only ended sessions
@@ -167,7 +167,7 @@ pub struct List {
     cursor: Option<i64>,
 }
 
-/// Options of `progress`.
+/// Options for `progress`.
 #[derive(Debug, Args)]
 pub struct Progress {
     /// Next step; repeatable; replaces the previous next steps
@@ -190,7 +190,7 @@ pub struct Progress {
     dir: Option<String>,
 }
 
-/// Options of `tested`.
+/// Options for `tested`.
 #[derive(Debug, Args)]
 pub struct Tested {
     /// Elements, by component name, resource id or label

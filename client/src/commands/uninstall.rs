@@ -12,10 +12,10 @@ use afd_link::options::Context;
 use afd_link::outcome::{FAILED, Failure, USAGE};
 use afd_link::{dial, spawn};
 
-/// Options of `uninstall`.
+/// Options for `uninstall`.
 #[derive(Debug, Args)]
 pub struct Uninstall {
-    /// Stop the daemon and delete all of it: memory, artifacts, backups, settings, logs and units
+    /// Stop the daemon and delete all stored data: memory, artifacts, backups, settings, logs and units
     #[arg(long)]
     purge: bool,
     /// With --purge: delete without asking
@@ -23,10 +23,10 @@ pub struct Uninstall {
     yes: bool,
 }
 
-/// Predicate: whether afd creates entries with this name.
+/// Predicate that returns whether afd creates entries with the given name.
 type Given = fn(&str) -> bool;
 
-/// Names of the entries that afd creates in a directory. All other entries belong to someone else and are kept.
+/// Names of the entries that afd creates in a directory. All other entries were created by others and are kept.
 struct Layout {
     files: Given,
     directories: &'static [(Given, &'static Layout)],
@@ -94,8 +94,8 @@ fn is_artifact(name: &str) -> bool {
     stem.rsplit_once('-').is_some_and(|(_, hash)| is_hex(hash, 24))
 }
 
-/// Returns whether a name is a time such as `20261123T031500Z`, optionally followed by a number, and by `-replaced` if
-/// it holds the database that a restore replaced.
+/// Returns whether a name is a time such as `20261123T031500Z`, optionally followed by a number. The name of a database
+/// that a restore replaced also ends in `-replaced`.
 fn is_backup(name: &str) -> bool {
     let name = name.strip_suffix("-replaced").unwrap_or(name);
     let (time, number) = name.split_once('-').unwrap_or((name, "0"));
@@ -108,7 +108,7 @@ fn is_progress(name: &str) -> bool {
     name.starts_with("progress-") && (name.ends_with(".json") || name.ends_with(".txt"))
 }
 
-/// Entries found in a directory of afd.
+/// Entries found in one of afd's directories.
 #[derive(Default)]
 struct Found {
     /// Files that afd created, and links to files.
@@ -154,14 +154,14 @@ impl Found {
                 _ => {}
             }
         }
-        // A directory that is not empty contains files of others; it is kept.
+        // A directory that is not empty contains files that afd did not create, so it is kept.
         self.directories.iter().for_each(|dir| _ = std::fs::remove_dir(dir));
         Ok(())
     }
 }
 
-/// Returns what afd has stored, by directory. Files at other paths that environment variables name are left out: they
-/// are the user's own.
+/// Returns what afd has stored, by directory. Omits files at other paths set by environment variables, because they are
+/// the user's own.
 fn places() -> Vec<(PathBuf, Found)> {
     let parent = |path: PathBuf| path.parent().map(Path::to_owned);
     let uid = rustix::process::geteuid().as_raw();
@@ -184,7 +184,7 @@ fn places() -> Vec<(PathBuf, Found)> {
     places
 }
 
-/// Checks that no daemon on another socket uses the memory.
+/// Checks that no daemon on another socket uses the memory database.
 fn check_unused() -> Result<(), Failure> {
     let mut lock = afd_proto::paths::database().into_os_string();
     lock.push(".lock");
@@ -202,10 +202,10 @@ fn check_unused() -> Result<(), Failure> {
     .with_hint(format!("stop it with `kill {pid}`, or name its socket with --socket")))
 }
 
-/// Maximum number of foreign files to list.
+/// Maximum number of files to list that afd did not create.
 const MAX_LEFT: usize = 50;
 
-/// Asks whether to delete what was found.
+/// Asks the user whether to delete what was found.
 fn confirm(found: &[(PathBuf, Found)]) -> Result<(), Failure> {
     let lines = found
         .iter()
@@ -274,7 +274,7 @@ fn render(data: &Value) -> Option<String> {
 }
 
 impl Uninstall {
-    /// Returns the call of the command.
+    /// Returns the call for the `uninstall` command.
     pub fn call(self) -> Call {
         Call::local("uninstall", if self.purge { "purge" } else { "list" }, Some(render), move |context| {
             run(context, &self)

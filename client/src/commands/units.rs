@@ -1,5 +1,5 @@
-//! The files of the systemd units. They are written with the path of the installed program. Later they are changed or
-//! removed only if nobody has edited them.
+//! The systemd unit files. They are written with the path of the installed program. Later they are changed or removed
+//! only if they have not been edited.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use afd_link::fnv;
 use afd_link::outcome::{FAILED, Failure};
 
-/// Names of the units, and their text in the repository.
+/// Names of the units, each with its text in the repository.
 const UNITS: [(&str, &str); 2] = [
     ("afd.service", include_str!("../../../systemd/afd.service")),
     ("afd.socket", include_str!("../../../systemd/afd.socket")),
 ];
-/// Path of the daemon in the unit file; it is replaced by that of the installed program.
+/// Path of the daemon in the repository's unit file; it is replaced by the path of the installed program.
 const PROGRAM: &str = "%h/.local/bin/afd";
-/// Start of the last line of a file; the line ends with the hash of the text before it.
+/// Start of the last line of a unit file; the line ends with the hash of the text before it.
 const MARK: &str = "# Written by `afctl service install`; ";
-/// Suffix of the file under which `--replace` keeps the previous one.
+/// Suffix of the name under which `--replace` keeps a replaced file.
 const KEPT: &str = ".old";
 
 /// Returns the names of the units.
@@ -24,12 +24,12 @@ pub(super) fn names() -> [&'static str; 2] {
     UNITS.map(|(name, _)| name)
 }
 
-/// The entry found at the path of a unit file.
+/// What exists at the path of a unit file.
 enum Present {
     Nothing,
-    /// A file that afctl wrote and nobody has changed.
+    /// A unit file that afctl wrote and that has not been changed since.
     Ours,
-    /// Something else, with a description.
+    /// Anything else, with the reason why it is not such a file.
     Other(String),
 }
 
@@ -50,7 +50,7 @@ impl Present {
     }
 }
 
-/// Appends the line with the hash, by which a later run sees whether the file was changed.
+/// Appends the line with the text's hash, by which a later run detects whether the file was changed.
 fn marked(text: &str) -> String {
     format!("{text}{MARK}{:016x}\n", fnv::hash(text.as_bytes()))
 }
@@ -59,11 +59,11 @@ fn is_as_written(text: &str) -> bool {
     text.rfind(MARK).is_some_and(|at| marked(&text[..at]) == text)
 }
 
-/// Quotes a path for a command line of a unit, as `systemd.service` and `systemd.syntax` describe it.
+/// Quotes a path for a command line in a unit file, as specified by `systemd.service` and `systemd.syntax`.
 ///
 /// # Errors
-/// The message, if a unit cannot contain the path: it is not UTF-8, or it contains a control character or a dollar
-/// sign, which would start a variable.
+/// Returns the error message if a unit file cannot contain the path. This is so if the path is not UTF-8, or contains a
+/// control character or a dollar sign, which would start a variable.
 fn quoted(path: &Path) -> Result<String, String> {
     let text = path.to_str().ok_or_else(|| format!("{}: it is not UTF-8", path.display()))?;
     if let Some(c) = text.chars().find(|c| c.is_control() || *c == '$') {
@@ -74,12 +74,12 @@ fn quoted(path: &Path) -> Result<String, String> {
     Ok(if escaped.chars().all(plain) { escaped } else { format!("\"{escaped}\"") })
 }
 
-/// Writes the unit files to a directory; returns their paths. Refuses to overwrite anything but its own unchanged
-/// files, unless `replace` is set: then the other file is renamed.
+/// Writes the unit files to a directory and returns their paths. Overwrites only files that afctl wrote and that are
+/// unchanged. Any other file is renamed if `replace` is set, and otherwise refused.
 ///
 /// # Errors
-/// `CONFLICT` if another file is in the way or a file cannot be written; `UNSUPPORTED` if a unit cannot contain the
-/// path of the program.
+/// Returns `CONFLICT` if another file is in the way or a file cannot be written, and `UNSUPPORTED` if a unit file
+/// cannot contain the program's path.
 pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<PathBuf>, Failure> {
     let program = quoted(program)
         .map_err(|why| Failure::new("UNSUPPORTED", why, FAILED).with_hint("install afd at another path"))?;
@@ -101,7 +101,7 @@ pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<Pat
         }
         let written = tempfile::NamedTempFile::new_in(dir).and_then(|mut file| {
             file.write_all(marked(&text.replace(PROGRAM, &program)).as_bytes())?;
-            // If someone has put a link there meanwhile, it is replaced, not followed.
+            // If a link was created here in the meantime, it is replaced, not followed.
             file.persist(path).map_err(|e| e.error)?;
             std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o644))
         });
@@ -110,14 +110,15 @@ pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<Pat
     Ok(places.map(|(path, _)| path).into())
 }
 
-/// Returns an unused name next to a file, under which the file can be kept.
+/// Returns an unused path next to a file, to which the file can be renamed.
 fn free_name(path: &Path) -> PathBuf {
     let named = |number: String| PathBuf::from(format!("{}{KEPT}{number}", path.display()));
     let mut names = std::iter::once(named(String::new())).chain((2..).map(|n: u32| named(n.to_string())));
     names.find(|name| std::fs::symlink_metadata(name).is_err()).unwrap_or_else(|| named(String::new()))
 }
 
-/// Returns the unit files in a directory that are unchanged since they were written, and other files at their paths.
+/// Returns the unit files in a directory that are unchanged since they were written, and any other files at their
+/// paths.
 pub(super) fn found(dir: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut ours, mut others) = (Vec::new(), Vec::new());
     for path in names().map(|name| dir.join(name)) {

@@ -13,17 +13,17 @@ use afd_link::options::Context;
 /// Check that the screen is as expected; otherwise the exit code is 1.
 #[derive(Debug, Subcommand)]
 pub enum Verify {
-    /// Check that a visible text or description contains a text
+    /// Check that a visible text or description contains the given text
     TextContains(TextContains),
     /// Check that the foreground activity is the expected one
     TopActivity(TopActivity),
-    /// Check that a text is on the page, or the state of an element
+    /// Check that the given text is on the page, or that an element has the given state
     Element(Element),
     /// Check that a visible node matches
     NodeExists(NodeExists),
 }
 
-/// Options of `text-contains`.
+/// Options for `text-contains`.
 #[derive(Debug, Args)]
 pub struct TextContains {
     /// Text to look for
@@ -40,12 +40,12 @@ pub struct TextContains {
     ignore_case: bool,
 }
 
-/// Options of `element`.
+/// Options for `element`.
 #[derive(Debug, Args)]
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("state").args(["on", "off", "enabled", "disabled", "gone"]))]
 pub struct Element {
-    /// Label, title, #id or alias of an element, or a text on the page; whole words are compared
+    /// Label, title, #id or alias of an element, or text on the page; only whole words match
     #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text", allow_hyphen_values = true)]
     what: Option<String>,
     /// Same as the TEXT argument
@@ -93,7 +93,7 @@ impl Element {
     }
 }
 
-/// Options of `top-activity`.
+/// Options for `top-activity`.
 #[derive(Debug, Args)]
 pub struct TopActivity {
     /// Expected package/activity, or part of it
@@ -104,7 +104,7 @@ pub struct TopActivity {
     mode: Option<MatchMode>,
 }
 
-/// Options of `node-exists`.
+/// Options for `node-exists`.
 #[derive(Debug, Args)]
 pub struct NodeExists {
     /// Property that identifies the node

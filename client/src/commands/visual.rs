@@ -61,7 +61,7 @@ pub struct Scope {
     site: Option<String>,
 }
 
-/// Options of `learn`.
+/// Options for `learn`.
 #[derive(Debug, Args)]
 pub struct Learn {
     #[command(flatten)]
@@ -86,12 +86,12 @@ pub struct Learn {
     forget_threshold: Option<u32>,
 }
 
-/// Options of `match`.
+/// Options for `match`.
 #[derive(Debug, Args)]
 pub struct Match {
     #[command(flatten)]
     scope: Scope,
-    /// Only components of this state, by id or name
+    /// Only components in this state, by id or name
     #[arg(long)]
     state: Option<String>,
     /// Only this component; repeatable
@@ -102,7 +102,7 @@ pub struct Match {
     picture: Option<String>,
 }
 
-/// Options of `components`.
+/// Options for `components`.
 #[derive(Debug, Args)]
 pub struct Components {
     #[command(flatten)]
@@ -110,10 +110,10 @@ pub struct Components {
     /// Only components without a label or a name of their own
     #[arg(long)]
     unlabelled: bool,
-    /// Only components of this state, by id or name
+    /// Only components in this state, by id or name
     #[arg(long)]
     state: Option<String>,
-    /// Only components whose name or label contains this
+    /// Only components whose name or label contains this text
     #[arg(long)]
     query: Option<String>,
     /// Maximum number of components
@@ -124,7 +124,7 @@ pub struct Components {
     cursor: Option<i64>,
 }
 
-/// Options of `states`.
+/// Options for `states`.
 #[derive(Debug, Args)]
 pub struct States {
     #[command(flatten)]
@@ -134,7 +134,7 @@ pub struct States {
     all: bool,
 }
 
-/// Options of `transitions`.
+/// Options for `transitions`.
 #[derive(Debug, Args)]
 pub struct Transitions {
     #[command(flatten)]
@@ -144,7 +144,7 @@ pub struct Transitions {
     from: Option<String>,
 }
 
-/// Options of `path`.
+/// Options for `path`.
 #[derive(Debug, Args)]
 pub struct Path {
     #[command(flatten)]
@@ -152,7 +152,7 @@ pub struct Path {
     /// Start: id or name of a state, or a component [default: the page the session observed last]
     #[arg(long, alias = "component")]
     from: Option<String>,
-    /// Goal: id or name of a state, a component, or a text on the page
+    /// Goal: id or name of a state, a component, or text on the page
     #[arg(long, alias = "contact")]
     to: String,
     /// Minimise the number of steps instead of maximising reliability
@@ -163,7 +163,7 @@ pub struct Path {
     alternatives: Option<u32>,
 }
 
-/// Options of `graph`.
+/// Options for `graph`.
 #[derive(Debug, Args)]
 pub struct Graph {
     #[command(flatten)]
@@ -176,7 +176,7 @@ pub struct Graph {
     save_file: Option<String>,
 }
 
-/// Options of `rename`.
+/// Options for `rename`.
 #[derive(Debug, Args)]
 pub struct Rename {
     #[command(flatten)]
@@ -189,7 +189,7 @@ pub struct Rename {
     new: String,
 }
 
-/// Options of `delete`.
+/// Options for `delete`.
 #[derive(Debug, Args)]
 pub struct Delete {
     #[command(flatten)]
@@ -205,7 +205,7 @@ pub struct Delete {
     purge: bool,
 }
 
-/// Options of `cleanup`.
+/// Options for `cleanup`.
 #[derive(Debug, Args)]
 pub struct Cleanup {
     #[command(flatten)]
@@ -215,7 +215,7 @@ pub struct Cleanup {
     dry_run: bool,
 }
 
-/// Options of `history`.
+/// Options for `history`.
 #[derive(Debug, Args)]
 pub struct History {
     #[command(flatten)]
@@ -228,7 +228,7 @@ pub struct History {
     cursor: Option<i64>,
 }
 
-/// Options of `undo`.
+/// Options for `undo`.
 #[derive(Debug, Args)]
 pub struct Undo {
     #[command(flatten)]
@@ -238,10 +238,10 @@ pub struct Undo {
     id: Option<i64>,
 }
 
-/// Options of `import`.
+/// Options for `import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// Directory of one app or of several; its files are not changed
+    /// Directory of one app, or of several apps; its files are not changed
     #[arg(value_name = "DIR")]
     dir: String,
     /// Name for the app
@@ -252,7 +252,7 @@ pub struct Import {
     dry_run: bool,
 }
 
-/// Options of `export`.
+/// Options for `export`.
 #[derive(Debug, Args)]
 pub struct Export {
     /// Directory to write to

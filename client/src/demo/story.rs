@@ -23,15 +23,15 @@ use afd_link::human::{self, paint};
 use afd_link::outcome::Failure;
 
 const SETTINGS: &str = "com.android.settings";
-/// Session of the second round.
+/// Name of the session for the second round.
 const TOMORROW: &str = "tomorrow";
 const STEP: Style = AnsiColor::Cyan.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const DIM: Style = Style::new().dimmed();
-/// Average length of a token of English text, characters.
+/// Average length of a token in English text, in characters.
 const CHARACTERS_PER_TOKEN: usize = 4;
-/// Maximum number of lines shown of a page.
+/// Maximum number of lines of a page to print.
 const SHOWN: usize = 8;
 
 /// Titles of the switches to flip. No label on the path to them contains the title.
@@ -42,7 +42,7 @@ pub(super) struct Story {
     seed: u64,
     pause: Duration,
     setting: &'static str,
-    /// Session of the calls; `None` for the default session.
+    /// Session for the calls; `None` for the default session.
     session: Option<String>,
     cost: Cost,
 }
@@ -51,7 +51,7 @@ pub(super) struct Story {
 #[derive(Default, Clone, Copy)]
 struct Cost {
     calls: usize,
-    /// Number of characters that it read.
+    /// Number of characters that the agent read.
     read: usize,
 }
 
@@ -97,13 +97,13 @@ impl Story {
         say(&paint(STEP, &format!("> {title}")));
     }
 
-    /// Makes a call of the agent.
+    /// Makes a call for the agent and adds it to the cost.
     fn call<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, Failure> {
         self.cost.calls += 1;
         self.world.call::<M>(params)
     }
 
-    /// Makes a call; an error ends the tour.
+    /// Makes a call for the agent; if it fails, the tour ends with an error.
     fn must<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, DemoError> {
         self.call::<M>(params).map_err(|e| format!("{} failed: {}: {}", M::INFO.name, e.code, e.message).into())
     }
@@ -185,7 +185,7 @@ impl Story {
         Ok(self.cost)
     }
 
-    /// Plays the second round: another agent gets the same task, and uses the memory of the first.
+    /// Plays the second round: another agent gets the same task and uses what the first round left in memory.
     fn second_round(&mut self) -> Result<Cost, DemoError> {
         say("");
         self.step("The next day, another agent, the same phone, the same task");

@@ -1,4 +1,4 @@
-//! The private daemon and practice phone of the tour.
+//! The tour's private daemon and practice phone.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

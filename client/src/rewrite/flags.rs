@@ -1,4 +1,4 @@
-//! Flags of other tools: `--timeout 10s`, `-n 20`.
+//! Flags that users know from other tools, such as `--timeout 10s` and `-n 20`.
 
 /// Rewrites flags that users know from other tools, such as `--timeout 10s` and `-n 20`. Drops flags that ask for the
 /// default behaviour.
@@ -45,7 +45,7 @@ pub fn rewrite(words: Vec<String>) -> Vec<String> {
     found
 }
 
-/// Commands that always list or follow everything, so that flags which ask for that are dropped.
+/// Commands that always list or follow everything; flags that ask for that are dropped.
 const DROPS: &[&str] = &[
     "events", "devices", "sessions", "notes", "log", "history", "logs", "watch", "tail", "follow", "apps", "bugs",
     "tasks",
@@ -54,11 +54,11 @@ const DROPS: &[&str] = &[
 /// Commands whose `-n` is not rewritten to `--limit`.
 const COUNTS: &[&str] = &["service", "events"];
 
-/// Commands that drop flags such as `--stdio` and `--interactive`, because that is what they do anyway.
+/// Commands that drop flags such as `--stdio` and `--interactive`, because they behave that way anyway.
 const QUIET: &[&str] = &["mcp", "snapshot", "look"];
 
-/// Returns a duration in milliseconds: `10s`, `500ms`, `2m`; a number without a unit is in seconds up to 600, else in
-/// milliseconds.
+/// Parses a duration such as `10s`, `500ms` or `2m` and returns it in milliseconds. A number without a unit means
+/// seconds up to 600, and milliseconds above.
 pub fn milliseconds(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: f64 = digits.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)?;

@@ -1,9 +1,9 @@
-//! Groups of commands: `bug TITLE`, `task done 3`, `sessions ls`.
+//! Command groups: `bug TITLE`, `task done 3`, `sessions ls`.
 
 use crate::cli::ENTRIES;
 
-/// Group names of other tools, the equivalent group, and the command that takes the rest as a text if it does not begin
-/// with a verb of the group.
+/// Group names from other tools, each with the equivalent group, and the command that takes the words after the group
+/// name as text if they do not begin with one of the group's verbs.
 const GROUPS: &[(&str, &[&str], &[&str])] = &[
     ("bug", &["session", "bug"], &["session", "bug", "add"]),
     ("task", &["session", "task"], &["session", "task", "add"]),
@@ -12,7 +12,7 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
     ("note", &["memory"], &["memory", "save", "--topic", "note"]),
 ];
 
-/// Verbs of the groups, and synonyms that users type for them.
+/// Verbs in command groups, and the synonyms that users type for them.
 const VERBS: &[(&str, &[&str])] = &[
     ("add", &["new", "create", "file", "report", "open"]),
     ("list", &["ls", "all"]),
@@ -26,7 +26,7 @@ const VERBS: &[(&str, &[&str])] = &[
     ("end", &["stop", "finish", "close", "done"]),
 ];
 
-/// Rewrites a group: `bug TITLE`, `task done`, `session new`.
+/// Rewrites a command in a group, such as `bug TITLE`, `task done` or `session new`.
 pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     // `session bug close 7` is `bug close 7`.
     if let ("session", [inner @ ("bug" | "task" | "result"), more @ ..]) = (first, rest) {
@@ -81,7 +81,7 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     }
 }
 
-/// Flags whose value a first word without a flag may be, best first.
+/// Flags to try, in this order, if a word follows a verb without a flag.
 const FIRST: &[&str] =
     &["--id", "--goal", "--query", "--name", "--topic", "--title", "--description", "--text", "--to"];
 
@@ -110,7 +110,7 @@ fn flag_of(path: &[&str], verb: &str, words: &[&str]) -> Vec<&'static str> {
     }
 }
 
-/// Returns the verbs of a group.
+/// Returns the names and aliases of the verbs in a group.
 fn verbs_of(path: &[&str]) -> Option<Vec<String>> {
     let (first, inner) = path.split_first()?;
     let mut at = crate::cli::group_of(first)?;
@@ -123,7 +123,7 @@ fn verbs_of(path: &[&str]) -> Option<Vec<String>> {
     Some(at.get_subcommands().flat_map(names).collect())
 }
 
-/// Returns whether a word of an unquoted text is an option rather than part of the text, such as `-` or `-5`.
+/// Returns whether a word is an option rather than part of unquoted text, such as `-` or `-5`.
 pub(super) fn is_option(word: &str) -> bool {
     let is_short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
     is_short || word.starts_with("--")

@@ -11,7 +11,7 @@ use groups::{is_command, is_option};
 use table::{COMMANDS, Rest};
 use targets::TARGETED;
 
-/// Global options whose value is the next word.
+/// Global options that take the next word as their value.
 const WITH_VALUE: &[&str] = &[
     "-s",
     "--session",
@@ -27,7 +27,7 @@ const WITH_VALUE: &[&str] = &[
     "--timeout-ms",
 ];
 
-/// Returns a command line as this program understands it.
+/// Rewrites a command line in the syntax of this program.
 pub fn plain(mut words: Vec<String>) -> Vec<String> {
     // After `--`, all words are text.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
@@ -139,7 +139,7 @@ fn of_screen(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     })
 }
 
-/// Rewrites commands of groups: lists, the goal and results of a session, its report.
+/// Rewrites commands in groups: lists, the goal and results of a session, and its report.
 fn of_group(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     Some(match (first, texts) {
         ("result", [verdict @ ("pass" | "passed" | "ok" | "fail" | "failed"), name, more @ ..]) => {
@@ -193,10 +193,11 @@ fn kebab(name: &str) -> String {
     out
 }
 
-/// Flags that ask for the whole screen. They are dropped, because a screenshot always shows the whole screen.
+/// Flags that ask for a screenshot of the whole screen. They are dropped, because a screenshot always shows the whole
+/// screen.
 const WHOLE: &[&str] = &["--full", "--full-page", "--fullpage", "--full-screen"];
 
-/// Returns whether a word is a duration with a unit, such as `2s`. A number without a unit may be a text on the screen.
+/// Returns whether a word is a duration with a unit, such as `2s`. A number without a unit may be text on the screen.
 fn is_duration(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
         && word.ends_with(|c: char| c.is_ascii_alphabetic())

@@ -1,17 +1,17 @@
-//! Commands of other tools, and the equivalent commands of this program.
+//! Commands of other tools, each with the equivalent command of this program.
 
 /// What happens to the words after a rewritten command.
 pub enum Rest {
-    /// They stay as they are.
+    /// They are appended unchanged.
     Stay,
-    /// They become the value of this flag, joined by spaces.
+    /// They are joined by spaces into the value of this flag.
     Joined(&'static str),
-    /// The first becomes the value of this flag; the others stay.
+    /// The first word becomes the value of this flag; the others are appended unchanged.
     First(&'static str),
 }
 
-/// First words, whether words must (`Some(true)`) or must not (`Some(false)`) follow, the equivalent command, and what
-/// happens to the words that follow.
+/// First words of a command, whether more words must (`Some(true)`) or must not (`Some(false)`) follow, the equivalent
+/// command, and what happens to the words that follow.
 pub type Command = (&'static [&'static str], Option<bool>, &'static [&'static str], Rest);
 
 /// Names that other tools use for the commands of this program.

@@ -1,6 +1,6 @@
 //! Targets in the style of other tools: `tap 300 600`, `tap --id ID`.
 
-/// Target flags of other tools, and the words that replace them; the value follows.
+/// Target flags of other tools, and the words that replace them; the flag's value is appended after these words.
 const TARGET_FLAGS: &[(&[&str], &[&str])] = &[
     (&["--text", "--label", "--name", "--title", "--contains"], &[]),
     (&["--id", "--resource-id", "--res-id"], &["--by", "res-id", "--value"]),

@@ -8,13 +8,13 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
 use super::record::Splice;
 
-/// Name of the server in all files.
+/// Name of the afd server in all configuration files.
 pub const NAME: &str = "afd";
 
 /// Byte order mark, which some editors put at the start of a file.
 const MARK: char = '\u{feff}';
 
-/// Returns the entry of the server in the object `list` of a JSON file; `None` if there is none.
+/// Returns the server's entry in the object `list` of a JSON file; `None` if there is none.
 ///
 /// # Errors
 /// If the file cannot be read as JSON with comments.
@@ -34,8 +34,8 @@ pub fn toml_has(text: &str, list: &str) -> bool {
     document(text).is_ok_and(|document| document.contains_key(list))
 }
 
-/// Sets or removes the server in the object `list` of a JSON file, with or without comments. If `with_list` is set,
-/// removes the list as well if it becomes empty.
+/// Sets or removes the server's entry in the object `list` of a JSON file, with or without comments. If `with_list` is
+/// set, also removes the list if it becomes empty.
 ///
 /// # Errors
 /// If the file cannot be parsed, has a duplicate name, or if the file or the list is not an object.
@@ -80,7 +80,7 @@ fn remove_json(whole: &CstObject, list: &str, with_list: bool) {
     }
 }
 
-/// Returns the value that the edited file must have.
+/// Returns the JSON value that the edited file must contain.
 fn expected_json(text: &str, list: &str, server: Option<&Value>, with_list: bool) -> Result<Value, String> {
     let root = root(text)?;
     let mut whole = root.to_serde_value().ok_or("expected an object")?;
@@ -106,7 +106,7 @@ fn expected_json(text: &str, list: &str, server: Option<&Value>, with_list: bool
     Ok(whole)
 }
 
-/// Returns a duplicate name in an object or in its list of servers, if there is one.
+/// Returns a name that occurs twice in an object or in its list of servers, if there is one.
 fn twice(object: &CstObject, list: &str) -> Option<String> {
     let first = |object: &CstObject| {
         let names: Vec<String> = object.properties().iter().filter_map(|p| p.decoded_name()).collect();
@@ -144,14 +144,15 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// Returns the text of a new file with the server, which is also the part that a user adds to a file by hand.
+/// Returns the text of a new file that contains only the server's entry. If a file is not edited, the user adds this
+/// text by hand.
 pub fn new_json(list: &str, server: &Value) -> String {
     let root = CstRootNode::parse("{}", &ParseOptions::default()).expect("an object");
     root.object_value_or_set().append(list, json!({})).object_value_or_set().append(NAME, input(server));
     root.to_string()
 }
 
-/// Returns the entry of the server in the table `list` of a TOML file, as one line.
+/// Returns the server's entry in the table `list` of a TOML file, as one line.
 ///
 /// # Errors
 /// If the file is not TOML.
@@ -167,7 +168,7 @@ fn plain(item: &Item) -> String {
     value
 }
 
-/// Sets or removes the server in the table `list` of a TOML file.
+/// Sets or removes the server's entry in the table `list` of a TOML file.
 ///
 /// # Errors
 /// If the file is not TOML, or the list is not a table.
@@ -204,7 +205,7 @@ pub fn set_toml(before: &str, list: &str, server: Option<&Table>, with_list: boo
     Ok(format!("{mark}{after}"))
 }
 
-/// Checks that an edit changed nothing but the entry of the server.
+/// Checks that an edit changed nothing but the server's entry.
 fn check_toml(before: &str, after: &str, list: &str, server: Option<&Table>) -> Result<(), String> {
     let without = |text: &str| -> Result<toml::Table, String> {
         let mut whole: toml::Table = text.parse().map_err(|e: toml::de::Error| e.message().to_owned())?;
@@ -244,7 +245,8 @@ fn with_line_ends(before: &str, after: &str) -> String {
     format!("{}{inserted}{}", &before[..start], &before[end..])
 }
 
-/// Converts an offset in a text with `\n` line endings to the offset in the original text.
+/// Converts an offset in the text with `
+/// ` line endings to the offset in the original text.
 fn offset(text: &str, plain: usize) -> usize {
     let mut left = plain;
     for (at, byte) in text.bytes().enumerate() {

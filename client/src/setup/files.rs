@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Maximum length of a configuration file, bytes.
+/// Maximum length of a configuration file in bytes.
 const MAX_LENGTH: u64 = 16 * 1024 * 1024;
 /// `O_NONBLOCK` on Linux: `open` does not wait for the other end of a named pipe.
 const O_NONBLOCK: i32 = 0o4000;
@@ -53,7 +53,7 @@ fn kind(found: &std::fs::Metadata) -> &'static str {
 /// Returns the text of a file; `None` if it does not exist.
 ///
 /// # Errors
-/// If it cannot be read, is not a regular file, is longer than `MAX_LENGTH`, or is not UTF-8.
+/// If the file cannot be read, is not a regular file, is longer than `MAX_LENGTH`, or is not UTF-8.
 pub fn read(file: &Path) -> Result<Option<String>, String> {
     let told = |what: String| format!("{}: {what}", file.display());
     let open = match std::fs::OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(file) {
@@ -77,7 +77,7 @@ pub fn read(file: &Path) -> Result<Option<String>, String> {
 /// first.
 ///
 /// # Errors
-/// If the content of the file is not `before`, or if it cannot be written.
+/// If the content of the file is not `before`, or if the file cannot be written.
 pub fn replace(file: &Path, before: Option<&str>, after: Option<&str>) -> Result<Vec<PathBuf>, String> {
     let told = |e: std::io::Error| format!("{}: {e}", file.display());
     if read(file)?.as_deref() != before || resolved(file)? != file {

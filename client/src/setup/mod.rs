@@ -21,17 +21,16 @@ use afd_link::outcome::{FAILED, Failure, Outcome, USAGE};
 use programs::{Directories, Form, Place, Program, Scope};
 use record::{Record, Splice};
 
-/// Instructions for agents, for programs that load skills. The file is part of the repository in the usual layout of
-/// skills.
+/// Instructions for agents, for programs that load skills. The repository contains the file in the usual skill layout.
 const SKILL: &str = include_str!("../../skills/afd/SKILL.md");
 
-/// Options of `setup`.
+/// Options for `setup`.
 #[derive(Debug, Args)]
 pub struct Setup {
     /// Program to set up
     #[arg(value_enum)]
     program: Program,
-    /// Where to use it: in this directory, or everywhere for this user [default: the usual scope of the program]
+    /// Where to set it up: in this directory, or everywhere for this user [default: the program's usual scope]
     #[arg(long, value_enum)]
     scope: Option<Scope>,
     /// Toolsets to offer in addition to core, separated by commas
@@ -40,12 +39,12 @@ pub struct Setup {
     /// Write without asking for confirmation
     #[arg(long)]
     yes: bool,
-    /// Restore the previous content
+    /// Restore the previous content of the files
     #[arg(long)]
     undo: bool,
 }
 
-/// A change of a file; if `after` is `None`, the file is removed.
+/// A change to a file; if `after` is `None`, the file is removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Change {
     file: PathBuf,
@@ -75,7 +74,7 @@ impl From<String> for Refused {
 /// Runs the command.
 ///
 /// # Errors
-/// If the arguments are invalid. A file that cannot be read or written is printed as a failure.
+/// If the arguments are invalid. If a file cannot be read or written, a failure is printed.
 pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let setup = Setup::from_arg_matches(matches)?;
     let failure = match set_up(&setup) {
@@ -95,7 +94,7 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     Ok(outcome.exit())
 }
 
-/// Sets a program up, or undoes that; returns false if the user declined.
+/// Sets up a program, or undoes its setup; returns false if the user declined.
 fn set_up(setup: &Setup) -> Result<bool, Refused> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let home = home.ok_or_else(|| "HOME is not set: cannot tell where programs keep their settings".to_owned())?;
@@ -123,7 +122,7 @@ fn args(toolsets: &[Toolset]) -> Vec<String> {
     args
 }
 
-/// Returns how to call this program: by its name if it is found in PATH, else by its path.
+/// Returns the command that runs this program: its name if it is found in PATH, else its path.
 fn command_path() -> String {
     let own = std::env::current_exe().ok().and_then(|p| p.canonicalize().ok());
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -137,7 +136,7 @@ fn command_path() -> String {
     }
 }
 
-/// Returns the changes that set a program up; none if it is already set up.
+/// Returns the changes that set up a program; none if it is already set up.
 fn added(place: &Place) -> Result<Vec<Change>, Refused> {
     let mut changes = Vec::new();
     let file = files::real(&place.file, place.within.as_deref())?;
@@ -146,7 +145,7 @@ fn added(place: &Place) -> Result<Vec<Change>, Refused> {
         |why: String| Refused { why: format!("{}: {why}", place.file.display()), by_hand: Some(place.lines()) };
     if has_entry(place, now.as_deref().unwrap_or_default()).map_err(by_hand)?.as_ref() != Some(&entry(place)) {
         let known = record::of(&file);
-        // The content before the last setup, if the file was not changed since.
+        // The content before the last setup, if the file has not been changed since then.
         let original = match (&known, &now) {
             (Some(Record { existed: false, splice: Some(splice), .. }), Some(now)) if splice.undone(now).is_some() => {
                 Some(None)
@@ -179,7 +178,7 @@ fn added(place: &Place) -> Result<Vec<Change>, Refused> {
     Ok(changes)
 }
 
-/// Returns a note for the user that names the link through which a file was found; empty if there is none.
+/// Returns a note for the user that names the link through which a file was found; empty if there was none.
 fn through(named: &Path, real: &Path) -> String {
     if named.file_name() == real.file_name()
         && named.parent().and_then(|p| p.canonicalize().ok()).as_deref() == real.parent()
@@ -269,7 +268,7 @@ fn undone(place: &Place) -> Result<Vec<Change>, Refused> {
     Ok(changes)
 }
 
-/// Returns the text without our entry, for a file that was changed since setup wrote it.
+/// Returns the file's text without the afd entry, for a file that was changed since setup wrote it.
 fn without_entry(place: &Place, known: &Record, now: &str) -> Result<String, String> {
     match has_entry(place, now)? {
         None => Ok(now.to_owned()),
@@ -282,7 +281,7 @@ fn without_entry(place: &Place, known: &Record, now: &str) -> Result<String, Str
     }
 }
 
-/// Returns the entry of the server as text, for comparison.
+/// Returns the server's entry as text, for comparison.
 fn entry(place: &Place) -> String {
     match place.form {
         Form::Json(_) => place.server.to_string(),
@@ -294,7 +293,7 @@ fn entry(place: &Place) -> String {
     }
 }
 
-/// Returns the entry of the server in a file, as [`entry`] writes it.
+/// Returns the server's entry in a file, in the same form as [`entry`].
 fn has_entry(place: &Place, text: &str) -> Result<Option<String>, String> {
     match place.form {
         Form::Json(_) if text.trim_start_matches('\u{feff}').trim().is_empty() => Ok(None),
@@ -340,7 +339,7 @@ fn apply(setup: &Setup, changes: &[Change]) -> Result<bool, Refused> {
             Some(_) => {}
             None => {
                 record::forget(&change.file);
-                // Directories that are not empty are in use by others; they are kept.
+                // A directory that is not empty is in use by another program or the user, so it is kept.
                 change.directories.iter().rev().for_each(|directory| _ = std::fs::remove_dir(directory));
             }
         }

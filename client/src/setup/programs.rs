@@ -1,4 +1,4 @@
-//! The programs that can be set up: where each stores its servers, and in which format.
+//! The programs that can be set up: where each stores its MCP servers, and in which format.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub enum Scope {
     User,
 }
 
-/// Format of a settings file, with the name of its list of servers.
+/// Format of a settings file, with the name of its server list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// JSON, with or without comments: an object with this name.
@@ -60,25 +60,25 @@ pub enum Form {
 /// Files and entry to write for a program.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// File with the servers.
+    /// Settings file that lists the servers.
     pub file: PathBuf,
     /// Format of this file.
     pub form: Form,
-    /// Entry of the server, as JSON.
+    /// The server's entry, as JSON.
     pub server: Value,
     /// File for the skill, if the program supports skills.
     pub skill: Option<PathBuf>,
-    /// Project directory that links must not lead out of, if the file belongs to a project.
+    /// Project directory that links must not lead out of; `None` if the file does not belong to a project.
     pub within: Option<PathBuf>,
 }
 
-/// Directories of the user and of the project.
+/// Directories of the user and the project.
 pub struct Directories<'a> {
     /// Working directory.
     pub here: &'a Path,
     /// Home directory.
     pub home: &'a Path,
-    /// Configuration directory of the user.
+    /// The user's configuration directory.
     pub config: &'a Path,
 }
 

@@ -8,33 +8,33 @@ use serde::{Deserialize, Serialize};
 use super::files;
 use afd_link::fnv;
 
-/// The changes of one file.
+/// The changes that setup made to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The file.
+    /// Path of the changed file.
     pub file: PathBuf,
-    /// Whether there was a file before.
+    /// Whether the file existed before setup.
     pub existed: bool,
-    /// The edit that setup made. `None` if another program changed the file between two runs of setup.
+    /// The edit that setup made; `None` if another program changed the file between two runs of setup.
     pub splice: Option<Splice>,
     /// The entry that was written, as text; `None` for the skill, a file that setup owns entirely.
     pub entry: Option<String>,
-    /// Whether the file had no list of servers before.
+    /// Whether setup added the list of servers because the file had none.
     pub with_list: bool,
     /// Directories that were created, outermost first.
     pub directories: Vec<PathBuf>,
 }
 
-/// An edit that replaced a part of a text.
+/// An edit that replaced one part of a text file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Splice {
-    /// Offset of the part, bytes.
+    /// Offset of the replaced part in bytes.
     pub at: usize,
     /// Replaced text.
     pub removed: String,
-    /// Text in its place.
+    /// Text inserted in its place.
     pub inserted: String,
-    /// Hash of the whole text after the edit.
+    /// Hash of the whole file's text after the edit.
     pub hash: String,
 }
 
@@ -63,18 +63,18 @@ impl Splice {
     }
 }
 
-/// Returns the length of a text and its FNV-1a hash, joined by a dash.
+/// Returns the length and the FNV-1a hash of `text`, joined by a dash.
 fn hash(text: &str) -> String {
     format!("{}-{:016x}", text.len(), fnv::hash(text.as_bytes()))
 }
 
-/// Returns the path of the record of a file.
+/// Returns the path of the record for a file.
 fn path(file: &Path) -> PathBuf {
     let name = hash(&file.to_string_lossy());
     afd_proto::paths::state_dir().join("setup").join(format!("{name}.json"))
 }
 
-/// Returns the record of a file.
+/// Returns the record for a file, if there is a valid one.
 pub fn of(file: &Path) -> Option<Record> {
     let text = files::read(&path(file)).ok().flatten()?;
     serde_json::from_str::<Record>(&text).ok().filter(|record| record.file == file)
@@ -83,7 +83,7 @@ pub fn of(file: &Path) -> Option<Record> {
 /// Stores a record that only its owner can read.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the record cannot be written.
 pub fn keep(record: &Record) -> Result<(), String> {
     let path = path(&record.file);
     let told = |e: std::io::Error| format!("cannot keep what was changed in {}: {e}", path.display());
@@ -95,7 +95,7 @@ pub fn keep(record: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes the record of a file.
+/// Removes the record for a file.
 pub fn forget(file: &Path) {
     // Without the record, a later `--undo` has nothing to do.
     let _ = std::fs::remove_file(path(file));

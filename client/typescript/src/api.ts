@@ -51,10 +51,10 @@ export interface AddResult {
   trial?: Trial;
 }
 
-/** All hints. */
+/** The word that requests all hints. */
 export type AllHints = "all";
 
-/** Split of a budget between the parts of a context, tokens. */
+/** Allocation of a token budget to the parts of a context; all fields are numbers of tokens. */
 export interface Allocation {
   buffer: number;
   currentTask: number;
@@ -95,7 +95,7 @@ export interface Artifact {
   uid: string;
 }
 
-/** An artifact, with its content if that was requested. */
+/** An artifact, with its content if the content was requested. */
 export interface ArtifactDetails {
   artifactId: number;
   base64?: string;
@@ -114,7 +114,7 @@ export interface ArtifactDetails {
   uid: string;
 }
 
-/** State of the file of an artifact. */
+/** State of an artifact's file. */
 export type ArtifactStatus = "present" | "missing";
 
 /** A page of artifacts, newest first. */
@@ -123,7 +123,7 @@ export interface Artifacts {
   nextCursor?: number;
 }
 
-/** A backup: a directory with a copy of the database, its key and the artifacts. */
+/** A backup: a directory with copies of the database, the database key and the artifacts. */
 export interface Backup {
   artifactBytes: number;
   artifacts: number;
@@ -340,7 +340,7 @@ export interface Connection {
   url: string;
 }
 
-/** Connection hint: a file in which the phone's app describes its service, and which `adb` can read. */
+/** Connection hint: a file that describes the service of the phone's app, and that `adb` can read. */
 export interface ConnectionHint {
   packageName: string;
   servicePort: number;
@@ -353,7 +353,7 @@ export interface ConnectionHint {
 /** Content of a message. */
 export type Content = (string | MessagePart[]);
 
-/** Base context of an observation of the screen. */
+/** Base context of a screen observation. */
 export interface Context {
   app: string | null;
   dialog?: string;
@@ -387,7 +387,7 @@ export interface ConversationInfo {
   uid: string;
 }
 
-/** Coverage of the pages and elements in the visual memory by a session. */
+/** A session's coverage of the pages and elements in the visual memory. */
 export interface Coverage {
   app?: string;
   coveragePercent: number;
@@ -428,7 +428,7 @@ export interface DaemonStatus {
   version: string;
 }
 
-/** Version and capabilities; constant while the daemon runs. */
+/** Version and capabilities of the daemon, which do not change while it runs. */
 export interface DaemonVersion {
   capabilities: string[];
   pid: number;
@@ -495,7 +495,7 @@ export interface Detection {
   type?: string;
 }
 
-/** A device and its state. */
+/** A device and its last known state. */
 export interface DeviceInfo {
   capabilities: string[];
   error?: string;
@@ -515,10 +515,10 @@ export type DeviceSource = "config" | "runtime" | "call";
 /** Last known state of a device. */
 export type DeviceState = "unknown" | "ready" | "unreachable" | "unauthorized" | "failing";
 
-/** Use of the `device` parameter by a method. */
+/** How a method uses the `device` parameter. */
 export type DeviceUse = "none" | "filter" | "observed" | "reached";
 
-/** All devices. */
+/** Result of `device.list`: all devices. */
 export interface Devices {
   devices: DeviceInfo[];
 }
@@ -542,7 +542,7 @@ export interface Dismissal {
 /** Effect of a method. */
 export type Effect = "read" | "act" | "admin";
 
-/** An element of the screen, or a text on it. */
+/** An element on the screen, including plain text. */
 export interface Element {
   depth: number;
   disabled?: boolean;
@@ -575,7 +575,7 @@ export interface EndResult {
   warnings?: string[];
 }
 
-/** Number of entries of a type. */
+/** Number of entries of a given type. */
 export interface EntryCount {
   count: number;
   type: string;
@@ -587,7 +587,7 @@ export type EntryType = "note" | "bug" | "result" | "page" | "pattern" | "sessio
 /** Reason why a call failed. */
 export type ErrorCode = "INVALID_PARAMS" | "DEVICE_UNKNOWN" | "DEVICE_AMBIGUOUS" | "DEVICE_BUSY" | "DEVICE_UNREACHABLE" | "DEVICE_AUTH" | "DEVICE_ERROR" | "OUTCOME_UNKNOWN" | "REF_ALIAS_UNOBSERVED" | "REF_ALIAS_STALE" | "TARGET_NOT_FOUND" | "TARGET_AMBIGUOUS" | "ASSERTION_FAILED" | "NOT_FOUND" | "CONFLICT" | "TIMEOUT" | "UNSUPPORTED" | "REFUSED" | "LIMIT_EXCEEDED" | "SHUTTING_DOWN" | "STORE_UNAVAILABLE" | "STORE_FULL" | "INTERNAL" | "CANCELLED" | "TARGET_COVERED" | "TEXT_DIFFERS" | "STORE_BUSY" | "PARSE_ERROR" | "INVALID_REQUEST" | "UNKNOWN_METHOD";
 
-/** Quality of the results of one search method. */
+/** Quality of the results that one search method returns. */
 export interface Evaluation {
   mrr: number;
   p50Ms: number;
@@ -597,7 +597,7 @@ export interface Evaluation {
   way: string;
 }
 
-/** Evaluations of a set of queries. */
+/** Evaluation of each search method on a set of queries. */
 export interface EvaluationGroup {
   name: string;
   queries: number;
@@ -687,7 +687,7 @@ export interface ExportedMemory {
   records: Record<string, number>;
 }
 
-/** Export result of an app or site. */
+/** Export result for an app or site. */
 export interface ExportedScope {
   app: string;
   components: number;
@@ -800,13 +800,13 @@ export interface Hint {
   text: string;
 }
 
-/** Kind of a hint. */
+/** Kind of hint. */
 export type HintKind = "action" | "failure" | "recovery" | "interrupt" | "rule" | "flaky" | "baseline";
 
-/** Hints to return: `false` for none, `true` for the most useful ones, `"all"` for all of them. */
+/** Hints to return: `false` for none, `true` for the most useful hints, `"all"` for all hints. */
 export type HintsWanted = (boolean | AllHints);
 
-/** Counts of the records of a type in an import. */
+/** Counts of the imported records of one type. */
 export interface ImportCounts {
   added: number;
   leftOut: number;
@@ -814,7 +814,7 @@ export interface ImportCounts {
   renewed: number;
 }
 
-/** Import result of a setting or row. */
+/** Import result for a setting or row. */
 export type ImportOutcome = "added" | "present" | "cleaned" | "skipped";
 
 /** Result of `memory.importAf`. */
@@ -847,7 +847,7 @@ export interface ImportedMemory {
   remarks?: string[];
 }
 
-/** Import result of an app or site. */
+/** Import result for an app or site. */
 export interface ImportedScope {
   app: string;
   components: Tally;
@@ -859,7 +859,7 @@ export interface ImportedScope {
   transitions: Tally;
 }
 
-/** Import result of a setting. */
+/** Import result for a setting. */
 export interface ImportedSetting {
   key: string;
   outcome: ImportOutcome;
@@ -872,7 +872,7 @@ export interface Interrupt {
   over: string[];
 }
 
-/** Kind of a named item. */
+/** Kind of named item. */
 export type ItemKind = "component" | "state";
 
 /** A background job. */
@@ -888,15 +888,15 @@ export interface Job {
   runs: number;
 }
 
-/** All jobs. */
+/** Result of `job.list`: all jobs. */
 export interface Jobs {
   jobs: Job[];
 }
 
-/** A key, by name. */
+/** A device key that can be pressed, such as Back or Home. */
 export type KeyName = "home" | "back" | "up" | "down" | "left" | "right" | "volume-up" | "volume-down" | "power" | "tab" | "space" | "enter" | "delete" | "forward-delete" | "end" | "menu" | "search" | "escape" | "recent";
 
-/** Change of the on-screen keyboard. */
+/** Change in the state of the on-screen keyboard. */
 export type KeyboardChange = "opened" | "closed";
 
 /** Findings of the last session about an app. */
@@ -952,7 +952,7 @@ export interface LeaseResultReply {
   traceId: string;
 }
 
-/** Open work of earlier sessions about an app, as far as it is shared with sessions of the app. */
+/** Open work from earlier sessions about an app, as far as it is shared with other sessions of the app. */
 export interface LeftOpen {
   blockers?: string[];
   bugs: string[];
@@ -967,7 +967,7 @@ export interface LeftOpen {
   tasksTotal: number;
 }
 
-/** Severity of a finding. */
+/** Severity of a check result. */
 export type Level = "ok" | "warning" | "error";
 
 /** A page of events, newest first. */
@@ -990,7 +990,7 @@ export interface Look {
 /** Elements to mark. */
 export type MarkScope = "all" | "interactive";
 
-/** Comparison of an expected text with the actual one. */
+/** How expected text is compared with the actual text. */
 export type MatchMode = "contains" | "equals";
 
 /** Result of `visual.match`. */
@@ -1004,7 +1004,7 @@ export interface MatchResult {
   tookMs: number;
 }
 
-/** Step of the search that found a component. */
+/** Search step in which a component was found. */
 export type MatchStage = "inPlace" | "coarsely" | "thoroughly";
 
 /** A message of a conversation. */
@@ -1018,7 +1018,7 @@ export interface Message {
   toolCalls?: ToolCall[];
 }
 
-/** Format of messages. */
+/** Message format. */
 export type MessageFormat = "afd" | "openai" | "anthropic";
 
 /** A part of a message. */
@@ -1038,7 +1038,7 @@ export type MessagePart = ({
 /** Author of a message. */
 export type MessageRole = "system" | "user" | "assistant" | "tool";
 
-/** A message with the cursor to resume from. */
+/** A message with the cursor from which a subscriber can resume. */
 export type MessageWithCursor = {
   cursor?: number;
 } & (Event | ObservationNotice | {
@@ -1065,7 +1065,7 @@ export interface MethodList {
   methods: MethodSummary[];
 }
 
-/** Calls of one method since the start of the daemon. */
+/** Call statistics of one method since the start of the daemon. */
 export interface MethodLoad {
   calls: number;
   errors: number;
@@ -1074,7 +1074,7 @@ export interface MethodLoad {
   name: string;
 }
 
-/** A row of the method table without its schemas; `rpc.discover` returns the schemas. */
+/** A row of the method table without the schemas, which `rpc.discover` returns. */
 export interface MethodSummary {
   effect: Effect;
   errors: ErrorCode[];
@@ -1148,7 +1148,7 @@ export interface Notes {
 /** Format of an observation. */
 export type ObservationFormat = "outline" | "rows";
 
-/** Notice that a session has observed a device. */
+/** Notification that a session has observed a device. */
 export interface ObservationNotice {
   activity: string | null;
   at: number;
@@ -1171,7 +1171,7 @@ export interface Omission {
   why: string;
 }
 
-/** An outcome of an action, with its frequency. */
+/** An outcome of an action, and how often it occurred. */
 export interface Outcome {
   count: number;
   dialog: boolean;
@@ -1272,7 +1272,7 @@ export interface PageReply {
   traceId: string;
 }
 
-/** Details of an observation of a page. */
+/** Details of a page observation. */
 export interface PageSnapshot {
   contentHash?: string;
   fingerprint?: string;
@@ -1298,7 +1298,7 @@ export interface Path {
   to: StateRef;
 }
 
-/** A learned statement with its confidence. */
+/** A pattern: a learned statement with its confidence. */
 export interface Pattern {
   app?: string;
   confidence: number;
@@ -1319,13 +1319,13 @@ export interface Pattern {
   usageCount: number;
 }
 
-/** Kind of a pattern. */
+/** Kind of pattern. */
 export type PatternKind = "keyFact" | "flakyElement" | "validationRule" | "visualBaseline" | "userPreference" | "solution" | "procedure";
 
 /** Visibility of a learned pattern. */
 export type PatternScope = "session" | "app" | "everybody";
 
-/** Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence. */
+/** Result of `pattern.find`: patterns about the page first, then those about the app, then the rest, each group by decreasing confidence. */
 export interface Patterns {
   page?: string;
   patterns: Pattern[];
@@ -1461,7 +1461,7 @@ export interface RecallEvaluated {
   model: string;
 }
 
-/** Result of `recall.search`, best first. */
+/** Result of `recall.search`. */
 export interface RecallFound {
   entries: RecallEntry[];
   missing?: string[];
@@ -1857,7 +1857,7 @@ export interface ScrollToResultReply {
   traceId: string;
 }
 
-/** Search method. */
+/** How entries are searched. */
 export type SearchMode = "hybrid" | "text" | "vector";
 
 /** A token or typed text; no response contains it. */
@@ -1882,7 +1882,7 @@ export interface SessionContext {
   stale: boolean;
 }
 
-/** A session with everything needed to continue it. */
+/** A session with all the information needed to continue it. */
 export interface SessionDetails {
   app?: string;
   autoProgress: boolean;
@@ -1913,7 +1913,7 @@ export interface SessionDetails {
   uid: string;
 }
 
-/** A session with its counts. */
+/** A session with the number of its tasks, bugs and test results. */
 export interface SessionInfo {
   app?: string;
   autoProgress: boolean;
@@ -1963,7 +1963,7 @@ export interface SettingChange {
   value: unknown;
 }
 
-/** All settings. */
+/** Result of `config.list`: all settings. */
 export interface Settings {
   file: string;
   settings: Setting[];
@@ -1980,7 +1980,7 @@ export interface Share {
   percent: number;
 }
 
-/** Common parameters that a method accepts, so that clients can fill them in from their own options. */
+/** Which common parameters a method accepts, so that clients can fill them in from their own options. */
 export interface SharedParams {
   device: DeviceUse;
   session: boolean;
@@ -2040,10 +2040,10 @@ export interface Sizes {
   walBytes: number;
 }
 
-/** Origin of the value of a setting. */
+/** Origin of a setting's value. */
 export type Source = "flag" | "env" | "file" | "default";
 
-/** A state: a page or dialog that is recognised when it is seen again. */
+/** A state: a page or dialog that is recognised if it is seen again. */
 export interface State {
   definingComponents: string[];
   description?: string;
@@ -2061,7 +2061,7 @@ export interface State {
   visitCount: number;
 }
 
-/** Kind of a state. */
+/** Kind of state. */
 export type StateKind = "page" | "dialog" | "detected" | "opaque";
 
 /** Reference to a state. */
@@ -2096,7 +2096,7 @@ export interface Statistics {
   observations: number;
 }
 
-/** Statistics of the memory. */
+/** Memory statistics. */
 export interface Stats {
   artifacts: number;
   byFailureCause: Record<string, number>;
@@ -2112,7 +2112,7 @@ export interface Stats {
   transitions: number;
 }
 
-/** The state of the memory database. */
+/** State of the memory database. */
 export interface StoreStatus {
   advice?: string;
   damage?: string;
@@ -2126,7 +2126,7 @@ export interface StoreStatus {
 /** Type of an entry that `recall.store` stores. */
 export type StoredType = "fact" | "preference" | "procedure";
 
-/** The rolling summary, and the messages to send with it. */
+/** Rolling summary of a conversation, and the messages to send to the model. */
 export interface Summary {
   compacted?: SummaryInfo;
   context: Record<string, string>;
@@ -2241,7 +2241,7 @@ export type TaskState = "running" | "restarting";
 /** Status of a task. */
 export type TaskStatus = "pending" | "active" | "passed" | "failed" | "skipped";
 
-/** Tasks: the active one, then the queue in order, then the finished ones. */
+/** The tasks of a session: the active task, then the queue in order, then the finished tasks. */
 export interface Tasks {
   counts: TaskCounts;
   tasks: Task[];
@@ -2289,7 +2289,7 @@ export interface TestedElements {
   total: number;
 }
 
-/** Form in which an action returns the page that it led to. */
+/** Form in which an action returns the resulting page. */
 export type Then = "outline" | "diff" | "page" | "none";
 
 /** A tool call. */
@@ -2355,7 +2355,7 @@ export interface Trial {
 /** Condition to wait for. */
 export type Until = "text" | "activity" | "gone" | "settled";
 
-/** Changes of one kind in an upkeep run. */
+/** Changes of one kind that an upkeep run made. */
 export interface UpkeepChange {
   change: string;
   count: number;
@@ -2375,7 +2375,7 @@ export interface UpkeepRun {
   changes: UpkeepChange[];
 }
 
-/** Size of the context compared with its limits. */
+/** Size of the context, with the limits that apply to it. */
 export interface Usage {
   allocation: Allocation;
   asked?: number;
@@ -2425,7 +2425,7 @@ export interface VerifyResultReply {
   traceId: string;
 }
 
-/** A page that a session visited, with its last observation. */
+/** A page that a session visited, with the last observation of the page. */
 export interface VisitedPage {
   activity?: string;
   app: string;
@@ -2490,7 +2490,7 @@ export interface Why {
   words?: string[];
 }
 
-/** A window; returned with `full`. */
+/** A window on the screen; returned only with `full`. */
 export interface WindowRow {
   app: string;
   focused: boolean;
@@ -2500,7 +2500,7 @@ export interface WindowRow {
   title: string;
 }
 
-/** Information that an agent needs to continue its work. */
+/** Working memory: information that an agent needs to continue its work. */
 export interface WorkingMemory {
   activeElements: ActiveElement[];
   context: Record<string, string>;
@@ -2550,7 +2550,7 @@ export class JobMethods {
     return this.#call("job.list", {}, {});
   }
 
-  /** Runs a job now and waits until it has finished. */
+  /** Runs a job now and waits until the run has finished. */
   run(params: { name: string; requestKey?: string }): Promise<Job> {
     return this.#call("job.run", params, { key: true });
   }
@@ -2589,12 +2589,12 @@ export class RecallMethods {
     return this.#call("recall.search", params, { session: true });
   }
 
-  /** Returns an entry with its whole text. */
+  /** Returns an entry with its complete text. */
   get(params: { uid: string; session?: string }): Promise<RecallEntry> {
     return this.#call("recall.get", params, { session: true });
   }
 
-  /** Records that an entry was used and whether it held true, and updates its confidence. */
+  /** Records that an entry was used and whether it held true, and updates the entry's confidence. */
   used(params: { uid: string; held?: boolean; session?: string; requestKey?: string }): Promise<RecallEntry> {
     return this.#call("recall.used", params, { session: true, key: true });
   }
@@ -2631,7 +2631,7 @@ export class PageModelMethods {
     this.#call = call;
   }
 
-  /** Saves the elements of a page; saving the same page again updates its stability. */
+  /** Saves a model of a page's elements; saving the same page again updates the stability of the model. */
   save(params: { elements: PageElement[]; page: string; pageType: string; app?: string; requestKey?: string }): Promise<PageModel> {
     return this.#call("pageModel.save", params, { key: true });
   }
@@ -2653,7 +2653,7 @@ export class PatternMethods {
     this.#call = call;
   }
 
-  /** Saves a learned pattern; saving it again raises its confidence. */
+  /** Saves a learned pattern; saving the pattern again raises its confidence. */
   save(params: { kind: PatternKind; text: string; app?: string; confidence?: number; data?: Record<string, unknown>; page?: string; scope?: PatternScope; session?: string; source?: string; requestKey?: string }): Promise<Pattern> {
     return this.#call("pattern.save", params, { session: true, key: true });
   }
@@ -2673,7 +2673,7 @@ export class PatternMethods {
     return this.#call("pattern.promote", params, { key: true });
   }
 
-  /** Records that a pattern was used, and whether it held. */
+  /** Records that a pattern was used, and whether it held true. */
   used(params: { id: number; held?: boolean; requestKey?: string }): Promise<Pattern> {
     return this.#call("pattern.used", params, { key: true });
   }
@@ -2695,12 +2695,12 @@ export class ConversationMethods {
     this.#call = call;
   }
 
-  /** Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full. */
+  /** Records messages, counts their tokens, extracts context keys and facts, and compacts an overfull context. */
   append(params: { messages: Message[]; context?: Record<string, string>; conversation?: string; session?: string; requestKey?: string }): Promise<AppendResult> {
     return this.#call("conversation.append", params, { session: true, key: true });
   }
 
-  /** Lists recorded messages, newest first, including those that are no longer in the context. */
+  /** Lists recorded messages, newest first, including messages that are no longer in the context. */
   list(params: { conversation?: string; cursor?: number; limit?: number; session?: string } = {}): Promise<Messages> {
     return this.#call("conversation.list", params, { session: true });
   }
@@ -2784,12 +2784,12 @@ export class SessionBugMethods {
     return this.#call("session.bug.show", params, { session: true });
   }
 
-  /** Marks a bug as resolved, with the reason. */
+  /** Marks a bug as resolved, with a reason. */
   resolve(params: { id: number; reason: string; session?: string; requestKey?: string }): Promise<Bug> {
     return this.#call("session.bug.resolve", params, { session: true, key: true });
   }
 
-  /** Changes a bug. */
+  /** Changes the given fields of a bug. */
   update(params: { id: number; actual?: string; app?: string; description?: string; expected?: string; page?: string; scope?: RecordScope; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; title?: string; requestKey?: string }): Promise<Bug> {
     return this.#call("session.bug.update", params, { session: true, key: true });
   }
@@ -2811,12 +2811,12 @@ export class SessionTaskMethods {
     return this.#call("session.task.add", params, { session: true, key: true });
   }
 
-  /** Starts a task, by default the first one in the queue. */
+  /** Starts a task, by default the first task in the queue. */
   start(params: { id?: number; session?: string; switch?: boolean; requestKey?: string } = {}): Promise<TaskStarted> {
     return this.#call("session.task.start", params, { session: true, key: true });
   }
 
-  /** Updates the progress note, description or priority of a task. */
+  /** Updates the progress note, description, priority or scope of a task. */
   update(params: { description?: string; id?: number; priority?: number; progress?: string; scope?: RecordScope; session?: string; requestKey?: string } = {}): Promise<Task> {
     return this.#call("session.task.update", params, { session: true, key: true });
   }
@@ -2844,7 +2844,7 @@ export class SessionMethods {
     this.result = new SessionResultMethods(call);
   }
 
-  /** Starts a session with a goal and tasks; earlier records under its name become part of it. */
+  /** Starts a session with a goal and tasks; earlier records under the session's name become part of it. */
   start(params: { app?: string; autoProgress?: boolean; context?: Record<string, string>; directory?: string; goal?: string; maxTokens?: number; model?: string; progressDir?: string; scope?: RecordScope; session?: string; tasks?: string[]; trackedKeys?: string[]; requestKey?: string } = {}): Promise<SessionDetails> {
     return this.#call("session.start", params, { session: true, key: true });
   }
@@ -2864,7 +2864,7 @@ export class SessionMethods {
     return this.#call("session.end", params, { session: true, key: true });
   }
 
-  /** Writes a report of a session with its screenshots. */
+  /** Writes a report on a session, with its screenshots. */
   report(params: { file?: string; format?: ReportFormat; session?: string; requestKey?: string } = {}): Promise<ReportResult> {
     return this.#call("session.report", params, { session: true, key: true });
   }
@@ -2879,12 +2879,12 @@ export class SessionMethods {
     return this.#call("session.delete", params, { session: true, key: true });
   }
 
-  /** Imports a session from the JSON lines of an export. */
+  /** Imports a session from an export in JSON lines. */
   import(params: { file: string; merge?: boolean; name?: string; requestKey?: string }): Promise<Imported> {
     return this.#call("session.import", params, { key: true });
   }
 
-  /** Exports the complete record of a session as one document, or as lines that can be imported. */
+  /** Exports the complete record of a session as one document, or as JSON lines that can be imported. */
   export(params: { file?: string; format?: ExportFormat; session?: string } = {}): Promise<ExportResult> {
     return this.#call("session.export", params, { session: true });
   }
@@ -2894,7 +2894,7 @@ export class SessionMethods {
     return this.#call("session.coverage", params, { session: true });
   }
 
-  /** Writes the progress files of a session; can update next steps, blockers and automatic writing first. */
+  /** Writes the progress files of a session, after updating its next steps, blockers and settings if they are given. */
   progress(params: { auto?: boolean; blockers?: string[]; dir?: string; directory?: string; nextSteps?: string[]; session?: string; requestKey?: string } = {}): Promise<ProgressResult> {
     return this.#call("session.progress", params, { session: true, key: true });
   }
@@ -2966,12 +2966,12 @@ export class VisualMethods {
     return this.#call("visual.path", params, { device: true, session: true });
   }
 
-  /** Renders the state graph. */
+  /** Renders the state graph of an app or site. */
   graph(params: { app?: string; device?: string; format?: GraphFormat; saveFile?: string; session?: string; site?: string } = {}): Promise<RenderedGraph> {
     return this.#call("visual.graph", params, { device: true, session: true });
   }
 
-  /** Imports the files of the original visual-memory tool, in any of its three formats, with pictures and sites. */
+  /** Imports files from the original visual-memory tool, in any of its three formats, with pictures and sites. */
   import(params: { dir: string; app?: string; dryRun?: boolean; session?: string; requestKey?: string }): Promise<VisualImportResult> {
     return this.#call("visual.import", params, { session: true, key: true });
   }
@@ -3015,7 +3015,7 @@ export class MemoryMethods {
     this.#call = call;
   }
 
-  /** Saves a note at the end of the chain of its app and topic, and returns similar notes. */
+  /** Saves a note at the end of the chain for its app and topic, and returns similar notes. */
   save(params: { content: string; topic: string; app?: string; scope?: RecordScope; session?: string; requestKey?: string }): Promise<SavedNote> {
     return this.#call("memory.save", params, { session: true, key: true });
   }
@@ -3025,12 +3025,12 @@ export class MemoryMethods {
     return this.#call("memory.search", params, { session: true });
   }
 
-  /** Deletes a note; the other notes of its chain keep their positions. */
+  /** Deletes a note; the other notes in its chain keep their positions. */
   delete(params: { id?: number; uid?: string; requestKey?: string } = {}): Promise<DeletedNote> {
     return this.#call("memory.delete", params, { key: true });
   }
 
-  /** Returns the known outcomes of actions and recoveries: first of a page, then of its activity, then of its app. */
+  /** Returns the known outcomes of actions and recoveries: first for a page, then for its activity, then for its app. */
   experience(params: { activity?: string; app?: string; device?: string; failureCause?: string; limit?: number; pageFp?: string; session?: string } = {}): Promise<Experience> {
     return this.#call("memory.experience", params, { device: true, session: true });
   }
@@ -3045,12 +3045,12 @@ export class MemoryMethods {
     return this.#call("memory.log", params, {});
   }
 
-  /** Returns statistics of the memory. */
+  /** Returns statistics about the memory. */
   stats(params: { session?: string } = {}): Promise<Stats> {
     return this.#call("memory.stats", params, {});
   }
 
-  /** Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds no duplicates. */
+  /** Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repetition adds no duplicates. */
   importAf(params: { configFile?: string; databaseFile?: string; dryRun?: boolean; requestKey?: string } = {}): Promise<ImportReport> {
     return this.#call("memory.importAf", params, { key: true });
   }
@@ -3060,7 +3060,7 @@ export class MemoryMethods {
     return this.#call("memory.prune", params, { key: true });
   }
 
-  /** Rewrites the database without the space of deleted data; writes wait until it is done. */
+  /** Rewrites the database to reclaim the space of deleted data; other writes wait until the rewrite is done. */
   vacuum(params: { requestKey?: string } = {}): Promise<Vacuumed> {
     return this.#call("memory.vacuum", params, { key: true });
   }
@@ -3070,7 +3070,7 @@ export class MemoryMethods {
     return this.#call("memory.export", params, {});
   }
 
-  /** Imports an export of another memory; repeating it changes nothing. Import only files that you trust. */
+  /** Imports the export of another memory; importing it again changes nothing. Import only files that you trust. */
   import(params: { file: string; dryRun?: boolean; merge?: boolean; requestKey?: string }): Promise<ImportedMemory> {
     return this.#call("memory.import", params, { key: true });
   }
@@ -3104,12 +3104,12 @@ export class VerifyMethods {
     this.#call = call;
   }
 
-  /** Verifies that a visible text or description contains the text; ids, classes and flags are not searched. */
+  /** Verifies that any visible text or description contains the given text; ids, classes and flags are not searched. */
   textContains(params: { text: string; caseSensitive?: boolean; device?: string; session?: string }): Promise<VerifyResultReply> {
     return this.#call("verify.textContains", params, { device: true, session: true });
   }
 
-  /** Verifies that a text is on the page, or the state of an element. */
+  /** Verifies that the given text is on the page, or that an element has the given state. */
   element(params: { text: string; device?: string; exactMatch?: boolean; session?: string; shows?: string; state?: ElementState }): Promise<VerifyResultReply> {
     return this.#call("verify.element", params, { device: true, session: true });
   }
@@ -3176,7 +3176,7 @@ export class ActMethods {
     return this.#call("act.home", params, { device: true, session: true, key: true });
   }
 
-  /** Presses a key, given by its name or by its number on the device. */
+  /** Presses a key, given by its name or by its numeric code on the device. */
   key(params: { device?: string; key?: KeyName; keyCode?: number; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.key", params, { device: true, session: true, key: true });
   }
@@ -3186,7 +3186,7 @@ export class ActMethods {
     return this.#call("act.text", params, { device: true, session: true, key: true });
   }
 
-  /** Fills a field: taps it, deletes its content, types a text, and checks the result. */
+  /** Fills a field: taps it, deletes its content, types the text, and checks the result. */
   fill(params: { text: Secret; value: string; by?: By; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.fill", params, { device: true, session: true, key: true });
   }
@@ -3201,12 +3201,12 @@ export class ActMethods {
     return this.#call("act.stop", params, { device: true, session: true, key: true });
   }
 
-  /** Runs a command in the shell of the device, if its settings allow it. */
+  /** Runs a command in the device's shell, if the device's settings allow it. */
   shell(params: { command: Secret; device?: string; requestKey?: string; session?: string; then?: Then; timeoutMs?: number }): Promise<ShellResultReply> {
     return this.#call("act.shell", params, { device: true, session: true, key: true });
   }
 
-  /** Sends an Android intent, if the settings of the device allow it. */
+  /** Sends an Android intent, if the device's settings allow it. */
   intent(params: { action?: string; component?: string; data?: string; device?: string; extras?: Record<string, Secret>; package?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.intent", params, { device: true, session: true, key: true });
   }
@@ -3238,17 +3238,17 @@ export class ObserveMethods {
     return this.#call("observe.page", params, { device: true, session: true });
   }
 
-  /** Returns the last observed page of the device, whichever session observed it, without reading the screen. */
+  /** Returns the last observed page of the device, regardless of the observing session, without reading the screen. */
   last(params: { device?: string; session?: string } = {}): Promise<LastPageReply> {
     return this.#call("observe.last", params, { device: true, session: true });
   }
 
-  /** Waits until a condition holds on the screen, without blocking the device for others. */
+  /** Waits until a condition holds on the screen, without blocking the device for other calls. */
   wait(params: { device?: string; hints?: HintsWanted; session?: string; text?: string; timeoutMs?: number; until?: Until } = {}): Promise<WaitResultReply> {
     return this.#call("observe.wait", params, { device: true, session: true });
   }
 
-  /** Takes a screenshot and saves it to a file, optionally with marks on the interactive elements. */
+  /** Takes a screenshot, optionally with marks on the interactive elements, and saves it to a file. */
   screenshot(params: { annotate?: boolean; artifactDir?: string; device?: string; format?: PictureFormat; hideOverlay?: boolean; inline?: boolean; markScope?: MarkScope; maxDim?: number; maxMarks?: number; quality?: number; saveFile?: string; session?: string } = {}): Promise<ScreenshotReply> {
     return this.#call("observe.screenshot", params, { device: true, session: true });
   }
@@ -3275,12 +3275,12 @@ export class ConfigMethods {
     return this.#call("config.list", {}, {});
   }
 
-  /** Returns one setting. */
+  /** Returns a setting with its value. */
   get(params: { key: string }): Promise<Setting> {
     return this.#call("config.get", params, {});
   }
 
-  /** Writes a setting to the configuration file; it takes effect at once unless it needs a restart. */
+  /** Writes a setting to the configuration file; the change takes effect at once unless it requires a restart. */
   set(params: { key: string; value: Secret; requestKey?: string }): Promise<SettingChange> {
     return this.#call("config.set", params, { key: true });
   }
@@ -3302,12 +3302,12 @@ export class DeviceMethods {
     return this.#call("device.add", params, { key: true });
   }
 
-  /** Lists all devices with their state. */
+  /** Lists all devices with their states. */
   list(): Promise<Devices> {
     return this.#call("device.list", {}, {});
   }
 
-  /** Removes a device, also from the configuration file. */
+  /** Removes a device, including its entry in the configuration file. */
   remove(params: { name: string; requestKey?: string }): Promise<RemoveResult> {
     return this.#call("device.remove", params, { key: true });
   }
@@ -3322,17 +3322,17 @@ export class DeviceMethods {
     return this.#call("device.lease", params, { device: true, session: true, key: true });
   }
 
-  /** Releases the lease of the session. */
+  /** Releases the session's lease on the device. */
   release(params: { device?: string; session?: string; requestKey?: string } = {}): Promise<ReleaseResultReply> {
     return this.#call("device.release", params, { device: true, session: true, key: true });
   }
 
-  /** Lists the installed packages. */
+  /** Lists the packages installed on the device. */
   packages(params: { device?: string; filter?: string; includeSystem?: boolean; session?: string } = {}): Promise<PackagesReply> {
     return this.#call("device.packages", params, { device: true, session: true });
   }
 
-  /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device. */
+  /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device. */
   connectUsb(params: { localPort?: number; name?: string; printOnly?: boolean; serial?: string; requestKey?: string } = {}): Promise<ConnectUsbResult> {
     return this.#call("device.connectUsb", params, { key: true });
   }
@@ -3354,7 +3354,7 @@ export class DaemonMethods {
     return this.#call("daemon.status", {}, {});
   }
 
-  /** Returns metrics of calls, devices, queues and sizes, also in the Prometheus text format. */
+  /** Returns metrics about calls, devices, queues and sizes, also in the Prometheus text format. */
   metrics(): Promise<Metrics> {
     return this.#call("daemon.metrics", {}, {});
   }

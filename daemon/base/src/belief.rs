@@ -1,22 +1,22 @@
-//! Computes the confidence in a statement from reports of its uses.
+//! Computes the confidence in a statement from reports on its uses.
 //!
 //! Confidence is the mean of a Beta distribution. The prior counts as [`PRIOR_WEIGHT`] reports, and each report of
 //! whether the statement held counts as one. The weight of a report halves every [`HALF_LIFE`], because apps change.
 //! Without new reports the confidence returns to the prior.
 
-/// Number of reports that the prior counts as.
+/// Number of reports to which the prior is equivalent.
 const PRIOR_WEIGHT: f64 = 2.0;
-/// Time after which the weight of a report has halved, milliseconds.
+/// Time in which the weight of a report halves, milliseconds.
 pub const HALF_LIFE: i64 = 180 * 86_400_000;
 
-/// The evidence for a statement: its prior, and the weighted reports of its uses.
+/// The evidence for a statement: its prior, and the weighted reports on its uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
-    /// Confidence before any use, 0 to 1.
+    /// Confidence before the statement was first used, 0 to 1.
     pub prior: f64,
     /// Weighted number of uses in which the statement held, as of `at`.
     pub held: f64,
-    /// Weighted number of uses in which it did not hold, as of `at`.
+    /// Weighted number of uses in which the statement did not hold, as of `at`.
     pub failed: f64,
     /// Time of the last use, UTC milliseconds; `None` if there was none.
     pub at: Option<i64>,
@@ -28,7 +28,7 @@ impl Evidence {
         Self { prior, held: 0.0, failed: 0.0, at: None }
     }
 
-    /// Returns the evidence with its weights reduced to those at the time `now`, UTC milliseconds.
+    /// Returns the evidence with its weights reduced to their values at the time `now`, UTC milliseconds.
     pub fn at(self, now: i64) -> Self {
         let age = now.saturating_sub(self.at.unwrap_or(now)).max(0);
         let left = 0.5_f64.powf(age as f64 / HALF_LIFE as f64);
@@ -48,8 +48,8 @@ impl Evidence {
         }
     }
 
-    /// Returns the evidence combined with that for another statement with the same meaning, as of the later of their
-    /// last uses. The higher prior counts.
+    /// Returns this evidence combined with the evidence for another statement that has the same meaning, as of the
+    /// later of their last uses. The higher prior is kept.
     pub fn with(self, other: Self) -> Self {
         let at = self.at.max(other.at);
         let (one, two) = (self.at(at.unwrap_or_default()), other.at(at.unwrap_or_default()));
@@ -93,7 +93,7 @@ mod tests {
         // A new failure outweighs uses that held years ago, even if nothing was reported in between.
         assert!(ten.used(Some(false), 10 * HALF_LIFE).confidence(10 * HALF_LIFE) < 0.4);
         assert!(ten.used(Some(false), 1).confidence(1) > 0.8);
-        // A clock that goes back changes nothing.
+        // A clock that is set back changes nothing.
         assert_eq!(ten.at(-5).held, 10.0);
     }
 

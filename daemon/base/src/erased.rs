@@ -1,21 +1,21 @@
-//! Type-erased values: only the sender and the receiver know the type. Code that passes such values on is compiled once
-//! instead of once per type. Before, the queues of the database, background threads and tasks made up a third of the
-//! program's code.
+//! Type-erased values, whose types only the sender and the receiver know. Code that passes such values on is compiled
+//! only once instead of once per type. Without this, the code for the database queues, background threads and tasks
+//! would make up a third of the program.
 
 use std::any::Any;
 
 /// A value of any type.
 pub type Value = Box<dyn Any + Send>;
 
-/// Hides the type of a value.
+/// Erases the type of a value.
 pub fn hide<T: Send + 'static>(value: T) -> Value {
     Box::new(value)
 }
 
-/// Returns a value hidden by [`hide`] as its original type.
+/// Returns a value that was erased by [`hide`] with its original type.
 ///
 /// # Panics
-/// If the value has another type, which is a bug in the caller.
+/// If the value does not have type `T`, which is a bug in the caller.
 pub fn reveal<T: 'static>(value: Value) -> T {
     match value.downcast() {
         Ok(value) => *value,
@@ -23,7 +23,7 @@ pub fn reveal<T: 'static>(value: Value) -> T {
     }
 }
 
-/// Hides the types of the value and the error of a result.
+/// Erases the types of a result's value and error.
 pub fn hide_result<T: Send + 'static, E: Send + 'static>(result: Result<T, E>) -> Result<Value, Value> {
     match result {
         Ok(value) => Ok(hide(value)),
@@ -31,10 +31,10 @@ pub fn hide_result<T: Send + 'static, E: Send + 'static>(result: Result<T, E>) -
     }
 }
 
-/// Returns a result hidden by [`hide_result`] with its original types.
+/// Returns a result that was erased by [`hide_result`] with its original types.
 ///
 /// # Panics
-/// As for [`reveal`].
+/// If the value or error does not have the expected type, which is a bug in the caller.
 pub fn reveal_result<T: 'static, E: 'static>(result: Result<Value, Value>) -> Result<T, E> {
     match result {
         Ok(value) => Ok(reveal(value)),

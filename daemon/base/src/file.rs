@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 
 use crate::hex;
 
-/// Name prefix of temporary files that have not been renamed to their final name yet.
+/// Name prefix of temporary files, which are renamed when they are complete.
 pub const TEMP_PREFIX: &str = ".afd-";
 
-/// Replaces a file atomically. The file gets mode 600, and missing directories are created with mode 700. A symbolic
-/// link at `path` is replaced and never followed, because another user may have chosen its target.
+/// Replaces a file atomically. The new file has mode 600, and missing directories are created with mode 700. A symbolic
+/// link at `path` is replaced rather than followed, because another user may have chosen its target.
 ///
 /// # Errors
 /// If the file cannot be written. Its previous content is then intact.
@@ -22,7 +22,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(content)).map(|_| ())
 }
 
-/// Like [`replace`], but the function `content` writes the content. Returns the size of the file, bytes.
+/// Like [`replace`], but calls `content` to write the content. Returns the file's size in bytes.
 ///
 /// # Errors
 /// If the file cannot be written. Its previous content is then intact.
@@ -31,7 +31,7 @@ pub fn replace_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Res
     if !dir.is_dir() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     }
-    // Created with mode 600 and deleted again if anything fails.
+    // The temporary file is created with mode 600, and is deleted if anything fails.
     let file = tempfile::Builder::new().prefix(TEMP_PREFIX).tempfile_in(dir)?;
     let mut buffered = io::BufWriter::new(&file);
     content(&mut buffered)?;
@@ -48,7 +48,8 @@ pub fn replace_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Res
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// `InvalidInput` when it is not a regular file, `FileTooLarge` when it exceeds the limit, else the I/O error.
+/// `InvalidInput` if the path is not a regular file, `FileTooLarge` if the file exceeds the limit, otherwise the I/O
+/// error.
 pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
     let size = file.metadata()?.len();
@@ -67,8 +68,8 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns the name prefix of incomplete files of a kind that belong to a database. It contains a hash of the path of
-/// the database, so that databases in the same directory have different prefixes.
+/// Returns the name prefix for a database's incomplete files of this kind. The prefix contains a hash of the database's
+/// path, so that databases in the same directory have different prefixes.
 pub fn unfinished(kind: &str, database: &Path) -> String {
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     format!("{TEMP_PREFIX}{kind}-{}-", &hex::encode(&Sha256::digest(real.as_os_str().as_bytes()))[..8])
@@ -77,7 +78,7 @@ pub fn unfinished(kind: &str, database: &Path) -> String {
 /// Returns the SHA-256 of the content of a regular file, in hexadecimal digits.
 ///
 /// # Errors
-/// When it cannot be read or is not a regular file.
+/// If the file cannot be read or is not a regular file.
 pub fn hash_of(path: &Path) -> io::Result<String> {
     let mut file = open_regular(path)?;
     let mut digest = Sha256::new();
@@ -93,7 +94,7 @@ pub fn hash_of(path: &Path) -> io::Result<String> {
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// `InvalidInput` when it is not a regular file, else the I/O error.
+/// `InvalidInput` if the path is not a regular file, otherwise the I/O error.
 pub fn open_regular(path: &Path) -> io::Result<std::fs::File> {
     // Opening a FIFO must not block until it has a writer.
     let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
@@ -103,8 +104,8 @@ pub fn open_regular(path: &Path) -> io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// Returns the total size of the files in directories and their subdirectories, bytes. A file with several names counts
-/// once. Entries that cannot be read are skipped.
+/// Returns the total size (bytes) of the files in these directories and their subdirectories. A file with several hard
+/// links counts once. Entries that cannot be read are skipped.
 pub fn size_of_trees(dirs: &[PathBuf]) -> u64 {
     fn walk(dir: &Path, seen: &mut HashMap<(u64, u64), u64>) {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! Infrastructure that the other crates of the daemon share: text, files, settings, tasks, and clients of models. It
+//! Infrastructure that the other crates of the daemon share: text, files, settings, tasks, and clients for models. It
 //! has no domain logic.
 
 pub mod belief;

@@ -1,5 +1,5 @@
-//! What the daemon does in a way that only Linux has, or only glibc. Elsewhere these functions do nothing, or use what
-//! every Unix has. Only Linux is tested.
+//! Functions that use features of Linux or glibc. On other systems, they do nothing or use features that every Unix
+//! has. Only Linux is tested.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,13 @@ pub fn own_program() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("afd"))
 }
 
-/// Returns whether a process runs. A killed process remains as a zombie until its parent reaps it; it does not count.
+/// Returns whether a process is running. A zombie, which has ended but has not been reaped by its parent, does not
+/// count.
 pub fn is_running(pid: Pid) -> bool {
     rustix::process::test_kill_process(pid).is_ok() && !is_zombie(pid)
 }
 
-/// Returns whether a process has ended; `false` where the system does not tell.
+/// Returns whether a process has ended but is still listed; `false` on systems that do not report this.
 fn is_zombie(pid: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))

@@ -1,4 +1,4 @@
-//! Keyed locks.
+//! Locks that are identified by keys.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// One lock per key in use. Callers that wait for the same key get it in FIFO order.
+/// A set of locks, one for each key in use. Callers that wait for the same lock acquire it in FIFO order.
 pub struct KeyedLocks<K>(Mutex<HashMap<K, Arc<AsyncMutex<()>>>>);
 
 impl<K> Default for KeyedLocks<K> {
@@ -19,19 +19,19 @@ impl<K> Default for KeyedLocks<K> {
 impl<K: Eq + Hash> KeyedLocks<K> {
     fn entry(&self, key: K) -> Arc<AsyncMutex<()>> {
         let mut locks = self.0.lock();
-        // Occasional sweeps are cheaper than cleaning up after every use.
+        // Remove unused locks only occasionally, which is cheaper than removing each lock after use.
         if locks.len() >= 64 {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
         locks.entry(key).or_default().clone()
     }
 
-    /// Locks a key until the guard is dropped; `None` if it is already locked.
+    /// Acquires the lock for a key, which is held until the guard is dropped; `None` if the lock is already held.
     pub fn try_lock(&self, key: K) -> Option<OwnedMutexGuard<()>> {
         self.entry(key).try_lock_owned().ok()
     }
 
-    /// Waits for the lock of a key and holds it until the guard is dropped.
+    /// Waits for the lock for a key. The lock is held until the guard is dropped.
     pub async fn lock(&self, key: K) -> OwnedMutexGuard<()> {
         self.entry(key).lock_owned().await
     }

@@ -18,18 +18,19 @@ use tokio::time::Instant;
 
 use crate::erased;
 
-/// Delay before the first restart; it doubles with every further restart until the task runs for [`STABLE`].
+/// Delay before a task's first restart. It doubles with each further restart, until the task has run for [`STABLE`].
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 /// Maximum delay before a restart.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 /// Run time after which the next restart of a task uses [`FIRST_DELAY`] again.
 const STABLE: Duration = Duration::from_secs(60);
 
-/// Number of nodes of a screen from which work on all of them takes some milliseconds.
+/// Number of nodes in a screen above which work on all of the nodes takes several milliseconds.
 const MANY_NODES: usize = 300;
 
-/// Runs work whose time grows with the number of nodes of a screen. On a large screen, other threads meanwhile take
-/// over the tasks of this thread. Otherwise, a few large screens would delay every call, because there are few threads.
+/// Runs work whose duration grows with the number of nodes in a screen. If the screen is large, other threads take over
+/// this thread's tasks during the work. Otherwise, a few large screens would delay all calls, because there are few
+/// threads.
 pub fn over_nodes<T>(nodes: usize, work: impl FnOnce() -> T) -> T {
     let shared = tokio::runtime::Handle::try_current()
         .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
@@ -42,7 +43,7 @@ pub struct Tasks(Arc<Inner>);
 
 struct Inner {
     entries: Mutex<Vec<Arc<Entry>>>,
-    /// Why the daemon must exit; `None` while it can continue.
+    /// Why the daemon must exit; `None` while the daemon can continue.
     fatal: watch::Sender<Option<String>>,
 }
 
@@ -59,7 +60,7 @@ impl Default for Tasks {
     }
 }
 
-/// Keeps a task listed until dropped.
+/// Keeps a task in the list of running tasks until this value is dropped.
 struct Registration {
     tasks: Tasks,
     entry: Arc<Entry>,
@@ -111,7 +112,7 @@ impl Tasks {
         });
     }
 
-    /// Runs a thread that cannot be restarted: if it panics, the daemon exits.
+    /// Runs the work of a thread that cannot be restarted. If the work panics, the daemon exits.
     pub fn run_critical(&self, name: &str, work: impl FnOnce()) {
         let registration = self.register(name.to_owned());
         if let Err(panic) = std::panic::catch_unwind(AssertUnwindSafe(work)) {
@@ -173,7 +174,7 @@ impl Entry {
     }
 }
 
-/// Error of blocking work that panicked, with the message of the panic.
+/// The error for blocking work that panicked. Contains the panic message.
 #[derive(Debug, thiserror::Error)]
 #[error("blocking work panicked: {0}")]
 pub struct Panicked(pub String);
@@ -181,7 +182,7 @@ pub struct Panicked(pub String);
 /// Runs blocking or CPU-heavy work on the blocking thread pool.
 ///
 /// # Errors
-/// When the work panics.
+/// If the work panics.
 pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Panicked> {
     run_boxed(Box::new(move || erased::hide(work()))).await.map(erased::reveal)
 }
@@ -193,7 +194,7 @@ async fn run_boxed(work: Box<dyn FnOnce() -> erased::Value + Send>) -> Result<er
     })
 }
 
-/// Extracts the message of a panic.
+/// Extracts the message from a panic's payload.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text =
         panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
@@ -214,9 +215,10 @@ pub async fn shielded<T>(what: &str, work: impl Future<Output = T>) -> Option<T>
     .ok()
 }
 
-/// Panics if a test requests it. Does nothing in builds without debug assertions.
+/// Panics if a test has requested a panic in the task `name`. Does nothing in builds without debug assertions.
 ///
-/// Tests set `AFD_TEST_PANICS` to a directory. A file in it with the name of a task makes that task panic once.
+/// Tests set `AFD_TEST_PANICS` to a directory. A file in this directory that is named after a task makes the task panic
+/// once.
 pub fn failpoint(name: &str) {
     #[cfg(debug_assertions)]
     {

@@ -17,7 +17,7 @@ pub fn allocate(total: i64, settings: &Settings) -> Allocation {
     }
 }
 
-/// Returns whether `asked` more tokens fit in addition to those used and the safety buffer.
+/// Returns whether `asked` more tokens fit in addition to the `used` tokens and the safety buffer.
 pub fn can_afford(used: i64, asked: i64, total: i64, allocation: &Allocation) -> bool {
     used.saturating_add(asked) < total - allocation.buffer
 }

@@ -4,12 +4,13 @@
 //! At first, the summary is extractive: it has the sentences with the best scores, in the order in which they were
 //! said. If a language model is configured, it writes a better version later, and the next extractive summary starts
 //! with that text. A compaction also returns strong facts of the user. The caller saves them as patterns, which outlive
-//! the conversation. Tools print text of strangers, and the assistant repeats it, so their facts are not returned.
+//! the conversation. Facts from tools and the assistant are not returned, because tools print text written by strangers
+//! and the assistant repeats it.
 //!
-//! Where to cut: the newest `keep` messages stay, extended back to the start of their turn so that a turn stays whole.
-//! If those messages alone exceed the threshold, only the newest ones within half of it stay, with the rest of their
-//! turn if that fits. A turn that is too long on its own is cut between two steps, never between a tool call and its
-//! result. Its request is still sent with the context (see `assemble`).
+//! Where to cut: the newest `keep` messages stay, together with the earlier messages of the turn in which they start,
+//! so that the turn stays whole. If these messages alone exceed the threshold, only the newest ones within half of it
+//! stay, with the rest of their turn if that fits. A turn that is too long on its own is cut between two steps, never
+//! between a tool call and its result. The request of that turn is still sent with the context (see `assemble`).
 
 use afd_proto::conversation::Role;
 use rusqlite::Connection;
@@ -21,7 +22,7 @@ use afd_base::config::Conversation as Settings;
 use afd_base::model::Counter;
 use afd_store::Result;
 
-/// Maximum size of a summary: tokens, and per cent of the context; the smaller one applies.
+/// Maximum size of a summary, in tokens and in per cent of the context. The smaller limit applies.
 const MAX_SUMMARY_TOKENS: i64 = 1_000;
 const MAX_SUMMARY_PERCENT: i64 = 10;
 /// Maximum number of facts of each role that are considered for a summary.
@@ -31,21 +32,21 @@ const MAX_LEARNED: usize = 20;
 /// Minimum score of a fact that becomes a pattern.
 const MIN_PATTERN_SCORE: f64 = 0.42;
 
-/// Size limits of the context of a conversation.
+/// Size limits for a conversation's context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum tokens.
+    /// Maximum number of tokens.
     pub tokens: i64,
     /// Maximum number of messages.
     pub messages: i64,
     /// Percentage of either limit above which the context is compacted.
     pub threshold: i64,
-    /// Number of newest messages that stay.
+    /// Number of newest messages that are kept.
     pub keep: i64,
 }
 
 impl Limits {
-    /// Returns the limits of a conversation: its own where they are set, or else the configured ones.
+    /// Returns a conversation's limits: its own where they are set, otherwise the configured ones.
     pub fn of(conversation: &Conversation, settings: &Settings) -> Self {
         let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         Self {
@@ -56,7 +57,7 @@ impl Limits {
         }
     }
 
-    /// Returns whether the context is above the threshold.
+    /// Returns whether a conversation's context is above the threshold.
     pub fn exceeded(&self, conversation: &Conversation) -> bool {
         let above = |used: i64, limit: i64| i128::from(used) * 100 > i128::from(limit) * i128::from(self.threshold);
         above(conversation.used, self.tokens) || above(conversation.since_compaction(), self.messages)
@@ -68,7 +69,7 @@ impl Limits {
 pub struct CompactionOutcome {
     /// Number of messages removed from the context.
     pub messages: i64,
-    /// The strongest facts of these messages, which are worth learning.
+    /// The user's strongest facts in these messages, which are worth learning.
     pub facts: Vec<Fact>,
 }
 
@@ -81,7 +82,7 @@ fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) ->
     let mut first = c.position - limits.keep + 1;
     let too_much = kept_from(first)? > available;
     if too_much {
-        // Even the messages to keep exceed the threshold, so keep only the newest ones, up to half of the threshold.
+        // The messages to keep alone exceed the threshold, so keep only the newest ones, up to half of the threshold.
         first = totals::first_reaching(connection, c.id, begins, c.tokens - available / 2)?.unwrap_or(c.position);
     }
     let stretch = (begins + 2, first);
@@ -127,9 +128,9 @@ pub fn compact(
     Ok(CompactionOutcome { messages: upto - begins, facts })
 }
 
-/// Builds an extractive summary of up to `max_tokens` tokens of the messages after `after` up to and including `upto`;
-/// returns it with its token count. It starts with the text a language model wrote about the oldest of these messages,
-/// if there is one and it fits.
+/// Builds an extractive summary of the messages after `after`, up to and including `upto`. Returns the summary, of at
+/// most `max_tokens` tokens, with its token count. If a language model has already summarised the oldest of these
+/// messages and its text fits, the summary starts with that text.
 pub fn extract(
     connection: &Connection,
     conversation: i64,
@@ -155,11 +156,11 @@ pub fn extract(
     Ok((text, spent))
 }
 
-/// Shares of the summary reserved for each role, per cent. Tool output is the largest part of a conversation and
+/// Shares of the summary reserved for each role, per cent. Tool output is the largest part of a conversation, but
 /// matters least. The rest goes to the best remaining facts of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 50), (Role::Assistant, 30), (Role::Tool, 20)];
 
-/// Tokens of a line in addition to its fact: a dash, the speaker and position, and a newline.
+/// Tokens that a line costs in addition to its fact: a dash, the speaker and position, and a newline.
 pub const LINE: i64 = 7;
 
 /// Selects the best facts that fit in `max_tokens` tokens, and returns them in the order in which they were said.

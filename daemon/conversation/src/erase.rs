@@ -8,11 +8,11 @@ use afd_store::{Result, Sql as _, args, artifact, now_ms};
 /// Result of erasing a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Erased {
-    /// Number of erased statements, summaries and other data derived from it.
+    /// Number of erased statements, summaries and other data derived from the message.
     pub derived: i64,
-    /// Row ids of the artifacts of its pictures.
+    /// Row ids of the artifacts of the message's images.
     pub artifacts: Vec<i64>,
-    /// Time of recording, UTC milliseconds.
+    /// Time when the message was recorded, UTC milliseconds.
     pub recorded_at: i64,
 }
 
@@ -37,7 +37,7 @@ pub fn message(
         |row| row.get("id"),
     )?;
     word_index::remove(connection, conversation.id, position, &prepared::searched_text(&recorded.message))?;
-    // Statements that replaced one of this message, or that answer it, quote it.
+    // Statements that replaced a statement of this message, or that answer it, quote its text.
     run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
             (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
     run("UPDATE message_facts SET about = NULL WHERE conversation_id = :conversation_id AND position = :position + 1")?;

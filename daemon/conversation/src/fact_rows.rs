@@ -1,4 +1,4 @@
-//! Rows of statements.
+//! Rows that store statements.
 
 use afd_proto::Word as _;
 use afd_proto::conversation::Role;
@@ -18,7 +18,7 @@ pub fn seen(connection: &Connection, conversation: i64, hash: i64) -> Result<i64
         .unwrap_or(0))
 }
 
-/// A message whose statements are stored.
+/// A message whose statements are being stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Said<'a> {
     /// Row id of the conversation.
@@ -40,7 +40,7 @@ pub struct Fact {
     pub id: i64,
     /// Position of the last message that contains it.
     pub position: i64,
-    /// Order within that message.
+    /// Order within that message, from 0.
     pub place: i64,
     /// Role of the speaker.
     pub role: Role,
@@ -48,15 +48,15 @@ pub struct Fact {
     pub source: Option<String>,
     /// Kind of the statement.
     pub kind: Kind,
-    /// The sentence.
+    /// The sentence that makes the statement.
     pub text: String,
     /// The previous sentence, if the statement is meaningless without it.
     pub about: Option<About>,
     /// Shortened text of the statement that it replaces.
     pub was: Option<String>,
-    /// Its token count.
+    /// The statement's token count.
     pub tokens: i64,
-    /// Score, discounted by the current number of sentences with the same template.
+    /// Score, discounted by the number of sentences that currently have the same template.
     pub score: f64,
     /// Time of recording, UTC milliseconds.
     pub at: i64,
@@ -65,7 +65,7 @@ pub struct Fact {
 pub(super) const COLUMNS: &str =
     "f.id, f.position, f.place, f.role, f.source, f.kind, f.text, f.about, f.about_by, f.was, f.tokens, f.score, f.at";
 
-/// Indexes of the columns of a statement. They are looked up once, because a query reads hundreds of rows.
+/// Column indexes in a query for statements. They are looked up once, because a query reads hundreds of rows.
 pub(super) struct Places([usize; 13]);
 
 impl Places {

@@ -1,25 +1,25 @@
 //! Ids of tool calls: adds ids that clients leave out, and converts ids that a provider rejects.
 //!
-//! Some clients send no ids (Ollama, the functions of early chat completions) or count from 0 in each response (several
-//! servers with the OpenAI interface). The record keeps the ids as they were sent. In a context, each id is unique and
-//! has a form that the target accepts.
+//! Some clients send no ids (Ollama, and early chat completions with functions) or count from 0 in each response
+//! (several servers with an OpenAI-compatible API). The record keeps the ids as they were sent. In a context, each id
+//! is unique and has a form that the target accepts.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use afd_proto::context::Format;
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 
-/// Maximum length of an id in OpenAI's chat completions, and in Anthropic's messages, characters. Both accept letters,
-/// digits, `_` and `-`.
+/// Maximum length of an id in OpenAI's Chat Completions API and in Anthropic's Messages API, characters. Both accept
+/// letters, digits, `_` and `-`.
 const MAX_LENGTH_OPENAI: usize = 40;
 const MAX_LENGTH_ANTHROPIC: usize = 64;
 
-/// Calls that have no result yet, in order: id and name.
+/// The id and name of each tool call that has no result yet, in order.
 #[derive(Debug, Default)]
 pub struct Open(Vec<(String, String)>);
 
 impl Open {
-    /// Returns the open calls after recorded messages, oldest first.
+    /// Returns the calls that have no result after the recorded messages, oldest first.
     pub fn after(recorded: &[RecordedMessage]) -> Self {
         let mut open = Self::default();
         recorded.iter().for_each(|m| open.note(&m.message));
@@ -36,7 +36,7 @@ impl Open {
         }
     }
 
-    /// Assigns ids to calls and results of new messages that have none. A result gets the id of the first open call
+    /// Assigns ids to the calls and results in new messages that have none. A result gets the id of the first open call
     /// with its name, or else of the first open call. `position` is the position of the newest recorded message.
     pub fn complete(&mut self, messages: &mut [Message], position: i64) {
         for (position, message) in (position + 1..).zip(messages) {

@@ -1,5 +1,5 @@
-//! Storage of statements: scored sentences of messages, and the term counts that scores depend on. `supersede` decides
-//! which statement replaces which.
+//! Storage of statements: scored sentences from messages, and the term counts that scores depend on. `supersede`
+//! decides which statement replaces which.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,8 @@ use super::supersede::{AFTER_DOUBTED, MAX_SUBJECT, Replaced, Subject, supersede}
 use afd_base::text;
 use afd_store::{Result, args, new_uid, now_ms};
 
-/// Term counts of a conversation by hash: the stored count, and the number that the messages being appended add to it.
+/// Term counts in a conversation, by hash: the stored count, and the number of occurrences that the messages being
+/// appended add to it.
 #[derive(Debug, Default)]
 pub struct TermCounts(HashMap<i64, (i64, i64)>);
 
@@ -42,13 +43,13 @@ impl TermCounts {
     }
 }
 
-/// Minimum base score at which a plain statement of the user can be replaced. Corrections, rules, decisions and
+/// Minimum base score at which a plain statement by the user can be replaced. Corrections, rules, decisions and
 /// statements with figures can always be replaced.
 const MIN_REPLACEABLE: f64 = 0.3;
-/// Factor for the score of a request, compared with another statement. A request is done once, but a statement stays
-/// valid.
+/// Factor for the score of a request, relative to other statements. A request is carried out once, but a statement
+/// stays valid.
 const ASKED: f64 = 0.6;
-/// Maximum number of statements of one message that may replace older ones.
+/// Maximum number of statements in one message that may replace older ones.
 const MAX_CORRECTIONS: usize = 6;
 
 /// Inserts a statement, or updates the position of the same sentence if it is already stored.
@@ -71,9 +72,9 @@ const INSERT: &str =
             updated_at = excluded.updated_at
          RETURNING id";
 
-/// Scores and stores the statements of a message, with their token counts. A sentence that is already stored moves to
-/// this message if the user says it. If another role repeats its own sentence, the new position is kept apart from the
-/// old one, so that a context changes only when the repetition leaves its turns.
+/// Scores and stores the statements of a message, with their token counts. If the user says a sentence that is already
+/// stored, the stored sentence moves to this message. If another role repeats its own sentence, the new position is
+/// stored in addition to the old one, so that a context changes only when the repetition is no longer among its turns.
 pub fn keep(
     connection: &Connection,
     origin: &str,
@@ -97,7 +98,7 @@ pub fn keep(
         let own_score = facts::score(candidate, &words) * if candidate.asks { ASKED } else { 1.0 };
         let mut replaced = Replaced::default();
         let states = candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text);
-        // A request is done once, so it replaces nothing, and nothing replaces it.
+        // A request is carried out once, so it replaces nothing, and nothing replaces it.
         let settles = states && !candidate.asks;
         if said.role == Role::User && settles && corrections < MAX_CORRECTIONS {
             corrections += 1;
@@ -129,17 +130,17 @@ fn has_figure(text: &str) -> bool {
     text.chars().any(char::is_numeric)
 }
 
-/// Number of previous messages in which the words of a message are searched for.
+/// Number of previous messages that are searched for the words of a message.
 const ECHO_REACH: i64 = 5;
 /// Score that a statement gains for each of its figures and names that a later message repeats, and the maximum number
-/// that count.
+/// of words that count.
 const ECHO_GAIN: f64 = 0.06;
 const MAX_ECHOES: usize = 2;
 
 /// Maximum number of replaced statements that are read for a context.
 const MAX_REPLACED: i64 = 400;
 
-/// Returns the folded texts of replaced statements, most recently replaced first. A context does not quote them.
+/// Returns the folded text of each replaced statement, most recently replaced first. A context does not quote these.
 pub fn replaced(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND superseded_by IS NOT NULL
@@ -150,8 +151,8 @@ pub fn replaced(connection: &Connection, conversation: i64) -> Result<Vec<String
     Ok(texts.collect::<rusqlite::Result<Vec<_>>>()?.iter().map(|text| text::fold(text)).collect())
 }
 
-/// Raises the scores of statements of other roles in the last few messages if this message repeats their figures or
-/// names. An assistant repeats important instructions and uses the results of tools, but nobody repeats an anecdote.
+/// Raises the scores of statements by other roles in the last few messages if this message repeats their figures or
+/// names. An assistant repeats important instructions and uses tool results, but an anecdote is not repeated.
 pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()> {
     let words = facts::echoes(content);
     if words.is_empty() || said.role == Role::Tool || said.role == Role::System {
@@ -189,7 +190,7 @@ fn has_word(folded: &str, word: &str) -> bool {
 
 /// Returns the best valid statements between positions `after` and `before` (both exclusive), best first. The user
 /// contributes up to `of_user` statements. The assistant and tools contribute up to `of_others` each, so that they
-/// cannot displace the statements of the user.
+/// cannot displace the user's statements.
 pub fn facts(
     connection: &Connection,
     conversation: i64,
@@ -197,7 +198,7 @@ pub fn facts(
     (of_user, of_others): (usize, usize),
 ) -> Result<Vec<Fact>> {
     // Over the whole conversation the rank index yields the best ones directly; a later range is read completely and
-    // sorted.
+    // then sorted.
     let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
     let repeated = |column: &str| {
         format!(

@@ -1,5 +1,5 @@
-//! Context keys: values an agent need not repeat, such as the current device, taken from the arguments of successful
-//! tool calls.
+//! Context keys: values that an agent need not repeat, such as the current device. They are taken from the arguments of
+//! successful tool calls.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("page", &["pageurl", "url", "pagekey"]),
 ];
 
-/// A value and the time it was set.
+/// The value of a context key, and the time when it was set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextValue {
     /// The value.
     pub value: String,
-    /// Time it was set, UTC milliseconds.
+    /// Time when the value was set, UTC milliseconds.
     pub at: i64,
 }
 
@@ -58,8 +58,8 @@ pub fn set_by_call(call: &ToolCall, tracked: &[String]) -> BTreeMap<String, Stri
     found
 }
 
-/// Renames the given context keys to their canonical names, which tool calls also set: `tree_id` becomes `tree`. A
-/// canonical key takes precedence over its aliases.
+/// Renames the given context keys to the canonical names that tool calls also set; for example, `tree_id` becomes
+/// `tree`. A canonical key takes precedence over its aliases.
 pub fn named(given: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let own = |name: &str| {
         let name = folded(name);
@@ -152,7 +152,7 @@ const FAILED_STATUS: &[&str] = &[
     "cancelled",
 ];
 
-/// Beginnings of texts that report a failure, lower-case.
+/// Lower-case prefixes of text that reports a failure.
 const FAILURE_STARTS: &[&str] = &[
     "error",
     "err:",
@@ -194,7 +194,7 @@ const FAILURE_STARTS: &[&str] = &[
     "失敗",
 ];
 
-/// Returns whether a plain text reports a failure: by its first words, by an exception name at the start of its first
+/// Returns whether plain text reports a failure: by its first words, by an exception name at the start of its first
 /// line, or by a traceback.
 fn reads_as_failure(text: &str) -> bool {
     let start: String =

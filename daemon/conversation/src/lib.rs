@@ -4,7 +4,7 @@
 //!
 //! * Messages up to `cleared_to` were cleared.
 //! * Messages up to `dropped_to` were replaced by a summary on request.
-//! * Messages up to `compacted_to` are represented by a summary where they do not fit.
+//! * Messages up to `compacted_to` are represented by a summary if they do not fit.
 //!
 //! A context contains as many of the other messages as fit.
 
@@ -37,7 +37,7 @@ use afd_store::{Result, Sql as _, args, new_uid, now_ms, parse_list, read, to_js
 use keys::ContextValue;
 use rolling::Line;
 
-/// State of a conversation apart from its messages.
+/// A conversation's state, apart from its messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conversation {
     /// Row id; 0 until it is saved for the first time.
@@ -68,18 +68,18 @@ pub struct Conversation {
     pub dropped_to: i64,
     /// Position of the last message that a summary represents.
     pub compacted_to: i64,
-    /// Tokens of all messages.
+    /// Total tokens of all messages.
     pub tokens: i64,
-    /// Tokens of all messages, each shortened to its brief length.
+    /// Total tokens of all messages if each is shortened to its brief length.
     pub brief_tokens: i64,
-    /// Tokens of the messages since the last compaction, including the summary.
+    /// Total tokens of the messages since the last compaction, including the summary.
     pub used: i64,
 }
 
 pub use afd_proto::vocabulary::DEFAULT_CONVERSATION as MAIN;
 
 impl Conversation {
-    /// Returns the position of the last message that is in no context, because it was cleared or removed on request.
+    /// Returns the position of the last message that was cleared or removed from the context on request.
     pub fn begins_after(&self) -> i64 {
         self.cleared_to.max(self.dropped_to)
     }
@@ -111,14 +111,14 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     }))
 }
 
-/// Returns a conversation of a session; empty if it has no messages yet.
+/// Returns a session's conversation by name, or a new, unsaved conversation if there is none.
 pub fn named(connection: &Connection, session: i64, name: &str) -> Result<Conversation> {
     let sql = format!("SELECT {COLUMNS} FROM conversations WHERE session_id = :session_id AND name = :name");
     let found = connection.first(&sql, args! {session_id: session, name}, read)?;
     Ok(found.unwrap_or_else(|| Conversation { session, name: name.to_owned(), ..Conversation::default() }))
 }
 
-/// Returns the main conversation of a session; empty if it has no messages yet.
+/// Returns a session's main conversation, or a new, unsaved conversation if there is none.
 pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
     named(connection, session, MAIN)
 }
@@ -144,7 +144,7 @@ pub fn ids(connection: &Connection, session: Option<i64>) -> Result<Vec<i64>> {
     )
 }
 
-/// Inserts a conversation that is not stored yet, so that it has a row id.
+/// Inserts a conversation that is not stored yet, and sets its row id.
 pub fn create(connection: &Connection, origin: &str, c: &mut Conversation) -> Result<()> {
     if c.id == 0 {
         save(connection, origin, c)?;

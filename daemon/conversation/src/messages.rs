@@ -1,7 +1,7 @@
 //! The message record of a conversation: append-only, with a running token total.
 //!
-//! `running` holds the tokens of all messages up to and including a row. The size of a range is therefore the
-//! difference of two rows, and an index finds the position at which a given total is reached.
+//! The `running` column holds the total tokens of all messages up to and including its row. The size of a range is
+//! therefore the difference between two rows, and an index finds the position at which a given total is reached.
 
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 use rusqlite::{Connection, Row, ToSql};
@@ -29,7 +29,7 @@ pub fn count(connection: &Connection, conversation: i64) -> Result<i64> {
     )
 }
 
-/// Returns the name in a message. For a tool result without a name, returns the name of the tool that was called.
+/// Returns the tool name in a message. For a tool result without a name, returns the name of the tool that was called.
 fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &Message) -> Result<Option<String>> {
     match (message.role, &message.name, &message.tool_call_id) {
         (Role::Tool, None, Some(id)) => Ok(call(connection, conversation, position, id)?.map(|call| call.name)),
@@ -40,8 +40,8 @@ fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &
 /// Number of messages whose statements and search entries are derived in one step after an upgrade.
 const INDEX_BATCH: i64 = 100;
 
-/// Derives the statements and search entries of up to `INDEX_BATCH` messages that have none yet, oldest first. Returns
-/// whether all messages have them now.
+/// Derives the statements and search entries of up to `INDEX_BATCH` messages that do not have them yet, oldest first.
+/// Returns whether all messages have them now.
 pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Result<bool> {
     let rows: Vec<(i64, i64, i64)> = connection.all(
         "SELECT id, conversation_id, position FROM messages WHERE indexed = 0 ORDER BY id LIMIT :limit",
@@ -171,7 +171,7 @@ pub fn between(connection: &Connection, conversation: i64, after: i64, upto: i64
     )
 }
 
-/// Returns a page of messages, newest first, and the cursor of the next page.
+/// Returns a page of messages, newest first, and the cursor for the next page.
 pub fn newest(connection: &Connection, conversation: i64, page: Page) -> Result<(Vec<RecordedMessage>, Option<i64>)> {
     let (before, limit) = (page.cursor.unwrap_or(i64::MAX), page.reads());
     let values = args! {conversation, before, limit};
@@ -205,7 +205,7 @@ pub fn last_requests_and_answers(
 const MAX_RULES: usize = 8;
 
 /// Returns the system messages ("rules") after position `after`, oldest first. If there are more than `MAX_RULES`,
-/// these are the first one, which usually states the purpose, and the newest.
+/// returns the first one, which usually states the purpose, and the newest ones.
 pub fn rules(connection: &Connection, conversation: i64, after: i64) -> Result<Vec<RecordedMessage>> {
     let of = "conversation_id = :conversation AND role = 'system' AND position > :after ORDER BY position";
     let values = args! {conversation, after};
@@ -244,14 +244,14 @@ pub fn request_of(
     Ok(query(connection, condition, values)?.pop())
 }
 
-/// Messages that [`last_matching`] searches for.
+/// Kind of message that [`last_matching`] searches for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Messages of the user.
+    /// User messages.
     User,
     /// All messages except tool results.
     NotTool,
-    /// Messages of the user and of the assistant.
+    /// User and assistant messages.
     Said,
 }
 
@@ -290,7 +290,7 @@ pub fn next_step_start(connection: &Connection, conversation: i64, from: i64) ->
     )
 }
 
-/// Maximum number of messages searched backwards for the call that a tool result belongs to.
+/// Maximum number of messages that are searched backwards for the call that a tool result belongs to.
 pub const CALL_LOOKBACK: i64 = 200;
 
 /// Returns the tool call with this id, if one of the last `CALL_LOOKBACK` messages up to `before` made it.

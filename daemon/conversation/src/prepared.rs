@@ -1,4 +1,4 @@
-//! Preparation of messages before they are recorded: tokens, texts, images and statements. All functions are pure.
+//! Preparation of messages before they are recorded: tokens, text, images and statements. All functions are pure.
 
 use afd_proto::conversation::{Content, Message, Part, Role};
 
@@ -7,11 +7,11 @@ use super::headings;
 use afd_base::model::Counter;
 use afd_store::to_json;
 
-/// Tokens a message costs in addition to its content.
+/// Tokens that a message costs in addition to its content.
 const MESSAGE_OVERHEAD: i64 = 4;
-/// Pixels of an image per token.
+/// Number of image pixels that cost one token.
 const PIXELS_PER_TOKEN: u64 = 750;
-/// Assumed width and height of an image of unknown size, pixels.
+/// Width and height that are assumed for an image of unknown size, pixels.
 const UNKNOWN_SIDE: u32 = 1024;
 
 /// Counts the tokens of a message: a fixed overhead, its content, and its tool calls.
@@ -36,7 +36,7 @@ pub fn extra_tokens(message: &Message, counter: &Counter) -> i64 {
     of(&message.extra) + message.tool_calls.iter().map(|call| of(&call.extra)).sum::<i64>()
 }
 
-/// Counts the tokens of a part; an image costs in proportion to its area.
+/// Counts the tokens of a message part. An image's tokens are proportional to its area.
 pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
     match part {
         Part::Text { text } => counter.count(text),
@@ -47,7 +47,7 @@ pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
     }
 }
 
-/// A message with its token count and candidate facts. They are computed before the write transaction, to keep the
+/// A message with its token count and candidate facts. Both are computed before the write transaction, to keep the
 /// writer thread free.
 #[derive(Debug, Clone)]
 pub struct Prepared {
@@ -62,7 +62,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Returns the uids of the artifacts its images refer to.
+    /// Returns the uids of the artifacts that the message's images refer to.
     pub fn pictures(&self) -> Vec<&str> {
         pictures(&self.message)
     }
@@ -85,7 +85,7 @@ pub fn statements(message: &Message, lead: Option<&str>, counter: &Counter) -> V
         .collect()
 }
 
-/// Returns the tokens of a message after it was shortened to the limit for older messages of its role.
+/// Returns the token count of a message after it was shortened to the limit for older messages of its role.
 pub fn brief_tokens(role: Role, tokens: i64) -> i64 {
     tokens.min(brief_limit(role))
 }
@@ -110,7 +110,7 @@ pub fn pictures(message: &Message) -> Vec<&str> {
     artifacts.collect()
 }
 
-/// Returns the own text of a message, without texts from an earlier context that a client appended again.
+/// Returns a message's own text, without parts of an earlier context that a client sent back in the message.
 pub fn said_text(message: &Message) -> String {
     let starts = [headings::DATA, headings::HEADING, headings::KEYS];
     let is_ours = |text: &str| starts.iter().any(|start| text.starts_with(start));
@@ -127,8 +127,8 @@ pub fn said_text(message: &Message) -> String {
     }
 }
 
-/// Returns the text of a message that the next one may answer. Only messages of the assistant have such a text, because
-/// text of a tool or page must not become part of a statement of the user.
+/// Returns the text of a message that the next one may answer. Only assistant messages have such text, because text
+/// from a tool or page must not become part of a user's statement.
 pub fn asked_by(message: &Message) -> Option<String> {
     (message.role == Role::Assistant).then(|| said_text(message))
 }

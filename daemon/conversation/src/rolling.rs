@@ -1,13 +1,13 @@
 //! The rolling summary: one line for each of the last few turns, with the request and the action.
 //!
-//! A message of the user starts a line. The first tool call of the turn completes it. Without a tool call, the latest
-//! text of the assistant does. A call is described by its name and its most telling argument, with the verb in the past
-//! tense where it is known.
+//! A user message starts a line. The turn's first tool call completes the line; if there is no tool call, the
+//! assistant's latest text does. A call is described by its name and its most informative argument, with the verb in
+//! the past tense where it is known.
 //!
-//! Invariants: an unanswered turn is not shown and displaces no other line, at most [`Sizes::lines`] answered turns are
-//! kept, only shortened text ends in dots, and redacted text (see `typed`) is never shown as the object of a call. The
+//! Invariants: an unanswered turn is not shown and displaces no other line; at most [`Sizes::lines`] answered turns are
+//! kept; only shortened text ends in dots; and redacted text (see `typed`) is never shown as the object of a call. The
 //! sizes come from the settings `conversation.summary_lines`, `brief_request` and `brief_answer`. An end-to-end test
-//! (`rolling_summary_saves_two_thirds_of_the_tokens`) checks the saving with three lines.
+//! (`rolling_summary_saves_two_thirds_of_the_tokens`) checks the token saving with three lines.
 
 use afd_proto::conversation::{Content, Message, Role, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Line {
     pub turn: i64,
     /// Shortened request.
     request: String,
-    /// Action: the first tool call, or else the shortened answer. Empty until the first answer.
+    /// Action in the turn: the first tool call, or else the shortened answer. Empty until the turn has either.
     action: String,
     /// Whether `action` describes a tool call.
     used: bool,
@@ -85,7 +85,7 @@ pub fn ingest(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes)
     }
 }
 
-/// Prefixes of tool names before the verb.
+/// Words in tool names that can precede the verb.
 const PREFIXES: &[&str] = &["mcp", "af", "afd", "tool", "browser", "mobile", "functions"];
 /// Verbs in tool names, with their past forms.
 const PAST: &[(&str, &str)] = &[
@@ -140,8 +140,8 @@ const PAST: &[(&str, &str)] = &[
 ];
 /// Prepositions between a verb and its object.
 const TOWARD: &[&str] = &["to", "on", "in", "into", "for", "from"];
-/// Parts of the names of arguments that hold the object of a call, best first, and of arguments that only select the
-/// device, session or mode.
+/// Parts of argument names: of arguments that hold the object of a call, best first, and of arguments that only select
+/// the device, session or mode.
 const OBJECTS: &[&str] =
     &["label", "target", "title", "query", "name", "value", "url", "path", "package", "node", "page", "item"];
 const MEANS: &[&str] = &["device", "host", "session", "tree", "interface", "token", "key", "mode", "format", "scope"];
@@ -184,9 +184,9 @@ pub fn shown(lines: &[Line]) -> Vec<String> {
     lines.iter().filter(|l| !l.action.is_empty()).map(Line::text).collect()
 }
 
-/// Builds the messages to send: the summary and an acknowledgement if there are messages before `last`, then `last`.
-/// `last` holds the newest text messages of the user and the assistant, oldest first; `more` says whether others
-/// precede them.
+/// Builds the messages to send: the summary and an acknowledgement if there are earlier messages, then `last`. `last`
+/// holds the newest text messages of the user and the assistant, oldest first; `more` says whether there are messages
+/// before `last`.
 pub fn messages(lines: &[String], last: Vec<Message>, more: bool) -> Vec<Message> {
     let new_message = |role, text: String| Message { role, content: Content::Text(text), ..Message::default() };
     let mut messages = Vec::new();

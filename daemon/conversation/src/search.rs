@@ -1,9 +1,9 @@
 //! Search over the messages of conversations.
 //!
-//! The index is a plain table with a row for each word of a message, ordered by conversation. A full-text index covers
-//! all conversations, so a search would read messages of other sessions, or slow down as their number grows. Words are
-//! folded and stemmed. A search reads messages newest first, and only as many as it ranks, so its time depends on the
-//! limit and not on the size of the record.
+//! The index is a plain table with a row for each word of a message, ordered by conversation. A full-text index would
+//! cover all conversations, so a search would read other sessions' messages, or slow down as their number grows. Words
+//! are folded and stemmed. A search reads the newest messages first, and only as many as it ranks, so its time depends
+//! on the limit and not on the size of the record.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,16 +15,17 @@ use super::{messages, prepared, supersede};
 use afd_base::text::{self, cut};
 use afd_store::{Conditions, Result, Sql as _, args, read, word};
 
-/// Number of messages that are ranked for each returned message, and the minimum and maximum of their total.
+/// Number of messages that are ranked for each returned message, and the minimum and maximum number that are ranked in
+/// total.
 const CANDIDATES_FOR_EACH: usize = 3;
 const MIN_CANDIDATES: usize = 60;
 const MAX_CANDIDATES: usize = 200;
-/// Number of messages with a word in one page, and maximum number of pages that a query reads.
+/// Number of messages in a page of matches for a word, and maximum number of pages that a query reads.
 const PAGE: i64 = 256;
 const MAX_PAGES: usize = 16;
-/// Maximum number of words of a query.
+/// Maximum number of words in a query.
 const MAX_TERMS: usize = 12;
-/// Length of an excerpt, characters.
+/// Length of the excerpt from a found message, characters.
 const SNIPPET: usize = 160;
 
 /// Returns the positions of up to `limit` messages before `before` that contain a word, newest first.
@@ -38,7 +39,7 @@ fn positions(connection: &Connection, conversation: i64, word: &str, before: i64
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the number of messages that contain a word. Stops counting above the number that a search would read.
+/// Returns the number of messages that contain a word. Stops counting once the number exceeds what a search would read.
 fn frequency(connection: &Connection, conversation: i64, word: &str) -> Result<i64> {
     let most = PAGE * i64::try_from(MAX_PAGES).unwrap_or(1) + 1;
     connection.one(
@@ -65,29 +66,29 @@ fn has(connection: &Connection, conversation: i64, word: &str, position: i64) ->
 pub struct Recalled {
     /// Position of the message.
     pub position: i64,
-    /// Role of its speaker.
+    /// Role of the speaker.
     pub role: Role,
     /// Name of the tool, for tool output.
     pub source: Option<String>,
     /// The sentence.
     pub text: String,
-    /// Score of the match. Rarer words count more.
+    /// Score of the match, in which rarer words count more.
     pub score: f64,
-    /// Time of recording, UTC milliseconds.
+    /// Time when the message was recorded, UTC milliseconds.
     pub at: i64,
 }
 
-/// Maximum number of words of a question that are searched for, of messages found for each word, and of messages that
-/// are read.
+/// Limits for recall: the maximum number of words in a question that are searched for, of messages that are found for
+/// each word, and of messages that are read.
 const RECALL_WORDS: usize = 14;
 const RECALL_OF_WORD: i64 = 24;
 const RECALL_READ: usize = 24;
-/// Maximum number of sentences taken from one message.
+/// Maximum number of sentences that are taken from one message.
 const PER_MESSAGE: usize = 6;
 /// Maximum length of a sentence, characters.
 const MAX_SENTENCE: usize = 320;
 
-/// Returns the sentences of messages between `after` and `before` (both exclusive) that best match the words of
+/// Returns the sentences from messages between `after` and `before` (both exclusive) that best match the words of
 /// `asked`, best first.
 pub fn recall(
     connection: &Connection,
@@ -124,7 +125,7 @@ pub fn recall(
     Ok(recalled)
 }
 
-/// Returns the sentences of a message as quotes, in order.
+/// Returns all sentences in a message as quotes, in order.
 pub fn quotes(message: &RecordedMessage) -> Vec<Recalled> {
     let said = prepared::said_text(&message.message);
     let sentences = super::facts::sentences(message.message.role, &said).into_iter();
@@ -137,7 +138,7 @@ fn quote(message: &RecordedMessage, text: &str, score: f64) -> Recalled {
     Recalled { position: message.position, role, source, text: cut::brief(text, MAX_SENTENCE), score, at: message.at }
 }
 
-/// Returns the sentences of a message that contain at least one of the words, best first.
+/// Returns the sentences in a message that contain at least one of the words, best first.
 fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled> {
     let content = prepared::said_text(&message.message);
     let mut found: Vec<Recalled> = super::facts::sentences(message.message.role, &content)
@@ -158,13 +159,13 @@ fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled
 /// Conditions that found messages must meet.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Row ids of the conversations.
+    /// Row ids of the conversations to search.
     pub conversations: Vec<i64>,
     /// Role of the speaker; `None` for any role.
     pub role: Option<Role>,
-    /// Earliest time of recording, UTC milliseconds.
+    /// Earliest recording time, UTC milliseconds.
     pub since: Option<i64>,
-    /// Latest time of recording, UTC milliseconds.
+    /// Latest recording time, UTC milliseconds.
     pub until: Option<i64>,
 }
 
@@ -179,7 +180,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<FoundMessage> {
     }))
 }
 
-/// Returns a message if it meets the conditions of a filter.
+/// Returns the message at `position` if it meets the conditions of a filter.
 fn one(connection: &Connection, conversation: i64, position: i64, filter: &Filter) -> Result<Option<FoundMessage>> {
     let wanted = Conditions::new("m.deleted_at IS NULL AND s.deleted_at IS NULL")
         .given("m.role = :role", ":role", filter.role.map(|r| r.word().to_owned()))
@@ -228,7 +229,7 @@ fn matching(
         for position in &page {
             let mut fits = true;
             for (i, term) in terms.iter().enumerate().filter(|(i, _)| *i != rarest) {
-                // A list that is not full is complete.
+                // A page that is not full is the last one.
                 fits = fits
                     && (lists[i].binary_search_by(|p| position.cmp(p)).is_ok()
                         || lists[i].len() as i64 >= PAGE && has(connection, conversation, term, *position)?);
@@ -250,7 +251,7 @@ fn matching(
     Ok(messages)
 }
 
-/// Returns up to `MAX_TERMS` distinct words of a query. There is no query syntax.
+/// Returns up to `MAX_TERMS` distinct words from a query, which has no special syntax.
 pub fn terms(query: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for term in text::words(query) {
@@ -261,8 +262,9 @@ pub fn terms(query: &str) -> Vec<String> {
     found
 }
 
-/// Returns the messages that best match the words of a query, best first, with an excerpt as text. The flag says
-/// whether they contain all words. If no message contains all words, returns messages that contain some of them.
+/// Returns the messages that best match the words of a query, best first, with an excerpt as their text. The flag says
+/// whether these messages contain all words. If no message contains all words, returns messages that contain some of
+/// them.
 pub fn find(
     connection: &Connection,
     terms: &[String],

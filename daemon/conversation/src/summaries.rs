@@ -34,8 +34,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
     })
 }
 
-/// Returns whether a summary in a record of another copy covers a message that was deleted here. Such a summary may
-/// quote the message.
+/// Returns whether a summary record from another copy of the memory covers a message that was deleted here. Such a
+/// summary may quote the message.
 pub fn quotes_deleted(connection: &Connection, record: &Record) -> Result<bool> {
     let number = |field: &str| record.get(field).and_then(serde_json::Value::as_i64).unwrap_or_default();
     let conversation = record.get("conversation").and_then(serde_json::Value::as_str);
@@ -77,7 +77,7 @@ pub fn add(
     Ok(())
 }
 
-/// Returns the newest summary that ends after message `cleared_to`.
+/// Returns the newest summary whose last message comes after position `cleared_to`.
 pub fn newest(connection: &Connection, conversation: i64, cleared_to: i64) -> Result<Option<StoredSummary>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation_id AND upto > :upto ORDER BY upto DESC, id DESC LIMIT 1"
@@ -85,7 +85,7 @@ pub fn newest(connection: &Connection, conversation: i64, cleared_to: i64) -> Re
     connection.first(&sql, args! {conversation_id: conversation, upto: cleared_to}, read)
 }
 
-/// Returns the newest model-written summary whose messages all lie after `cleared_to` and up to and including `upto`.
+/// Returns the newest model-written summary whose messages all come after `cleared_to` and up to and including `upto`.
 pub fn written(
     connection: &Connection,
     conversation: i64,
@@ -99,7 +99,7 @@ pub fn written(
     connection.first(&sql, args! {conversation_id: conversation, after: cleared_to, upto}, read)
 }
 
-/// Returns all summaries of a conversation, in the order of the messages they end with.
+/// Returns all summaries of a conversation, ordered by the last message that each covers.
 pub fn all(connection: &Connection, conversation: i64) -> Result<Vec<SummaryInfo>> {
     let sql = format!("SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation ORDER BY upto, id");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -107,7 +107,7 @@ pub fn all(connection: &Connection, conversation: i64) -> Result<Vec<SummaryInfo
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the summary whose request to the language model has been due longest at time `now` (UTC milliseconds).
+/// Returns the summary whose request to the language model is due at `now` (UTC milliseconds) and has been due longest.
 pub fn due(connection: &Connection, now: i64) -> Result<Option<StoredSummary>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM summaries WHERE due_at IS NOT NULL AND due_at <= :due_at ORDER BY due_at LIMIT 1"
@@ -137,8 +137,8 @@ pub fn improve(connection: &Connection, kept: &StoredSummary, text: &str, model:
     Ok(changed > 0)
 }
 
-/// Records a failed request to the language model and schedules the next attempt at `again_at`; `None` means no further
-/// attempt.
+/// Records a failed request to the language model and schedules the next attempt at `again_at` (UTC milliseconds). If
+/// it is `None`, there is no further attempt.
 pub fn failed(connection: &Connection, kept: &StoredSummary, error: &str, again_at: Option<i64>) -> Result<()> {
     connection.run(
         "UPDATE summaries SET error = :error, due_at = :due_at, attempts = attempts + 1, updated_at = :updated_at

@@ -1,17 +1,17 @@
-//! Supersession: decides which older statements of the user a new one replaces.
+//! Supersession: decides which older statements by the user a new one replaces.
 //!
 //! Of two statements about the same thing, the newer one counts. The *subject* of a statement is its words other than
-//! figures and function words, weighted by rarity. Shares of a subject decide (the constants below; `kept.rs` and
-//! `truth.rs` in `tests/e2e/conversation` check their effect):
+//! figures and function words, weighted by rarity. The share of the subject that two statements have in common decides
+//! (see the constants below; `kept.rs` and `truth.rs` in `tests/e2e/conversation` check their effect):
 //!
 //! * A correction replaces a statement with which it shares about half of the subject.
-//! * Without correction words, nearly the whole subject must be equal and the only figure differ, or both statements
-//!   must be decisions that share half of the subject. Two similar sentences may be about two things, so the older text
-//!   is kept as `was`.
-//! * A correction that replaces nothing by these rules replaces the related statement that shares most with it, if any.
-//!   That text is also kept as `was`.
-//! * A statement that names the thing that it replaces replaces nothing else.
-//! * If both statements have figures and names of their own, both stay. The newer one then gets the higher score.
+//! * Without correction words, there are two cases: either nearly the whole subject is the same and the only figure
+//!   differs, or both statements are decisions that share half of the subject. Two similar sentences may be about
+//!   different things, so the older text is kept as `was`.
+//! * A correction that replaces nothing by these rules replaces the related statement that has most of its subject in
+//!   common with it, if any. The replaced text is also kept as `was`.
+//! * A statement that names what it replaces does not replace anything else.
+//! * If both statements have figures and names of their own, both stay. The newer statement then gets the higher score.
 //!
 //! Invariant: no selection of statements contains a replaced one, or an assistant's repetition of its values right
 //! after it.
@@ -27,24 +27,25 @@ use afd_store::{Result, Sql as _, args, now_ms};
 
 /// Maximum number of indexed subject words of a statement.
 pub(super) const MAX_SUBJECT: usize = 16;
-/// Number of rarest words of a statement that are looked up in older ones, and maximum number of statements read for
-/// each word.
+/// Number of a statement's rarest words that are looked up in older statements, and maximum number of statements that
+/// are read for each word.
 const PROBES: usize = 4;
 const READ_FOR_PROBE: i64 = 12;
-/// Minimum share of a subject that must be the same: for a correction, without correction words, and for two decisions.
+/// Minimum share of the subject that two statements must have in common: for a correction, without correction words,
+/// and for two decisions.
 const SAME_AS_CORRECTED: f64 = 0.45;
 const SAME_UNCORRECTED: f64 = 0.75;
 const SAME_DECISION: f64 = 0.5;
-/// The same for a correction of a statement that has no figures and is neither a rule nor a decision.
+/// Minimum common share for a correction of a statement that has no figures and is neither a rule nor a decision.
 const SAME_STATEMENT: f64 = 0.55;
-/// Maximum length of the text that is kept of a replaced statement, characters.
+/// Maximum length of the text that is kept from a replaced statement, characters.
 const MAX_WAS: usize = 60;
 
 /// Subject of a statement, and its figures.
 pub(super) struct Subject {
-    /// Words apart from figures and function words.
+    /// Words of the statement, without figures and function words.
     pub words: BTreeSet<String>,
-    /// Figures.
+    /// Figures in the statement.
     pub values: BTreeSet<String>,
 }
 
@@ -63,22 +64,23 @@ impl Subject {
 pub(super) struct Replaced {
     /// Shortened text of a replaced statement that a context shows beside the new one.
     pub was: Option<String>,
-    /// Highest score of the statements that it may replace, if that is uncertain.
+    /// Highest score of the statements that the new one may replace, if the replacement is uncertain; otherwise 0.
     pub doubted: f64,
-    /// Whether it replaces any statement.
+    /// Whether the new statement replaces any older one.
     any: bool,
 }
 
-/// Difference by which a statement scores higher than one that it may replace.
+/// Minimum difference by which a statement scores higher than one that it may replace.
 pub(super) const AFTER_DOUBTED: f64 = 0.01;
 /// Maximum score that a statement passes on to one that may replace it. It limits the scores of a long chain of such
 /// statements.
 const MAX_DOUBTED: f64 = 1.5;
-/// Minimum share of a subject at which a correction may be about the same thing, and at which it is assumed to be.
+/// Minimum common share of the subject at which a correction may be about the same thing, and at which it is assumed to
+/// be about the same thing.
 const RELATED: f64 = 0.2;
 const MAYBE_SAME: f64 = 0.3;
 
-/// Marks the older statements of the user that this one replaces.
+/// Marks the older statements by the user that `candidate` replaces.
 pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Candidate) -> Result<Replaced> {
     let about = candidate.about.as_ref().map_or("", |about| about.text.as_str());
     let own = Subject::of(&candidate.text);
@@ -96,7 +98,8 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
         older.extend(about_word(connection, said, word)?.into_iter().map(|fact| (fact.id, fact)));
     }
     let mut replaced = Replaced::default();
-    // A correction that may be about several statements is assumed to be about the one that shares most with it.
+    // A correction that may be about several statements is assumed to be about the one with the largest common share of
+    // the subject.
     let mut nearest: Option<(f64, Fact)> = None;
     for old in older.into_values().filter(|old| old.text != candidate.text) {
         let certain = match replaces(connection, said.conversation, (candidate, &own, &weights), &old)? {
@@ -139,8 +142,8 @@ fn mark(connection: &Connection, said: Said<'_>, fact: i64) -> Result<()> {
     Ok(())
 }
 
-/// Marks a statement as replaced, and with it the statements in which the assistant repeated its old values, so that no
-/// context shows them.
+/// Marks a statement as replaced, together with the statements in which the assistant repeated its old values, so that
+/// no context shows any of them.
 fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &Fact) -> Result<()> {
     mark(connection, said, old.id)?;
     let stays: BTreeSet<String> = text::words(&facts::folded(&candidate.text)).into_iter().collect();
@@ -193,15 +196,16 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
 
 /// Relation of a statement to an older one.
 enum Judged {
-    /// The statement replaces the older one; `certain` if it is a correction.
+    /// The statement replaces the older one; `certain` is true if it is a correction.
     Replaces { certain: bool },
-    /// The statement may replace the older one. `shared` is the common share of either subject, whichever is larger.
+    /// The statement may replace the older one. `shared` is the share that the common words have in either subject,
+    /// whichever is larger.
     Related { shared: f64 },
     /// The statement is about something else.
     Other,
 }
 
-/// Returns whether a statement replaces an older one.
+/// Returns how a new statement relates to an older one.
 fn replaces(
     connection: &Connection,
     conversation: i64,
@@ -213,7 +217,7 @@ fn replaces(
     if shared <= 0.0 {
         return Ok(Judged::Other);
     }
-    // A statement that names the thing that it replaces does not replace anything else.
+    // A statement that names what it replaces does not replace anything else.
     let named = facts::replaced_words(&new.text);
     if !named.is_empty() && named.is_disjoint(&subject.words) {
         return Ok(Judged::Other);
@@ -319,7 +323,7 @@ mod tests {
         }
         assert_eq!(holding(&c), ["The budget for catering is 40 euros."]);
         assert_eq!(read_about(&c, "catering"), 1);
-        // The user repeats an old statement, so it is valid again and is found by its words.
+        // The user repeats an old statement, so that statement is valid again and can be found by its words.
         say(&c, 41, "The budget for catering is 7 euros.");
         assert_eq!(holding(&c), ["The budget for catering is 7 euros."]);
         let found = about_word(&c, said(42), "catering").expect("reads");

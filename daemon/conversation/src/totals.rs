@@ -1,10 +1,10 @@
-//! Running totals of tokens, which give the size of a range of messages and the position at which a total is reached.
+//! Running token totals, which give the size of a range of messages and the position at which a total is reached.
 
 use rusqlite::Connection;
 
 use afd_store::{Result, Sql as _, args};
 
-/// Returns the tokens of all messages up to and including `position`.
+/// Returns the total tokens of all messages up to and including `position`.
 pub fn running(connection: &Connection, conversation: i64, position: i64) -> Result<i64> {
     let found = connection.first(
         "SELECT running FROM messages WHERE conversation_id = :conversation_id AND position <= :position ORDER BY position DESC LIMIT 1",
@@ -14,8 +14,8 @@ pub fn running(connection: &Connection, conversation: i64, position: i64) -> Res
     Ok(found.unwrap_or(0))
 }
 
-/// Returns the largest growth of the conversation, in tokens, from one answer of the assistant to the next, over the
-/// last `answers` answers. The first message counts as an answer.
+/// Returns the largest growth of the conversation, in tokens, from one assistant answer to the next, over the last
+/// `answers` answers. The first message counts as an answer.
 pub fn growth(connection: &Connection, conversation: i64, answers: i64) -> Result<i64> {
     let sql = "SELECT running - tokens AS before FROM messages
         WHERE conversation_id = :conversation_id AND (role = 'assistant' OR position = 1) ORDER BY position DESC LIMIT :answers";
@@ -40,7 +40,8 @@ pub fn first_reaching(connection: &Connection, conversation: i64, after: i64, to
     )
 }
 
-/// Returns the position of the first message after `after` at which the brief running total reaches `tokens`.
+/// Returns the position of the first message after `after` at which the running total of brief lengths reaches
+/// `tokens`.
 pub fn first_reaching_brief(
     connection: &Connection,
     conversation: i64,
@@ -55,7 +56,7 @@ pub fn first_reaching_brief(
     )
 }
 
-/// Returns the brief tokens of all messages up to and including `position`.
+/// Returns the total tokens of all messages up to and including `position`, each shortened to its brief length.
 pub fn brief_running(connection: &Connection, conversation: i64, position: i64) -> Result<i64> {
     let found = connection.first(
         "SELECT brief_running FROM messages WHERE conversation_id = :conversation_id AND position <= :position

@@ -1,13 +1,13 @@
 //! Redaction of typed text: the arguments of tool calls that type text are redacted before they are stored.
 //!
-//! It is not known which argument of a foreign tool holds the text. Therefore every value in such a call is redacted,
-//! except in arguments that say where to type. A typed password is thus in no message, statement, search entry or
-//! context.
+//! It is not known which argument of another program's tool holds the text, so every value in such a call is redacted,
+//! except in arguments that say where to type. No message, statement, search entry or context therefore contains a
+//! typed password.
 
 use afd_proto::conversation::{Message, ToolCall};
 use serde_json::Value;
 
-/// Start of the placeholder for typed text. The length of the text follows it.
+/// Start of the placeholder for typed text. It is followed by the length of the text.
 const MARK: &str = "[typed text: ";
 
 /// Arguments that say where to type, lower-case and without punctuation.
@@ -48,21 +48,21 @@ const PLACES: &[&str] = &[
     "coordinate",
 ];
 
-/// Returns the placeholder for a typed text.
+/// Returns the placeholder for typed text.
 fn mark(text: &str) -> String {
     format!("{MARK}{} characters]", text.chars().count())
 }
 
-/// Returns whether a text contains the placeholder for typed text. The placeholder is not the original text, so it must
-/// not be typed.
+/// Returns whether `text` contains the placeholder for typed text. Such text must not be typed, because it is not the
+/// original.
 pub fn is_marked(text: &str) -> bool {
     text.find(MARK).is_some_and(|at| {
         text[at + MARK.len()..].trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" characters]")
     })
 }
 
-/// Returns whether a tool types text. Its name must be in the list, ignoring case, or end with a name of the list after
-/// a separator (`mcp__phone__type_text`).
+/// Returns whether a tool types text. Ignoring case, its name must be in the list, or end with a separator and a name
+/// from the list (`mcp__phone__type_text`).
 fn types(name: &str, list: &[String]) -> bool {
     let name = name.to_lowercase();
     list.iter().map(|known| known.to_lowercase()).any(|known| {
@@ -79,7 +79,7 @@ fn call_types(call: &ToolCall, list: &[String]) -> bool {
     types(&call.name, list) || asked.into_iter().any(|asked| types(asked, list))
 }
 
-/// Redacts the typed text in the tool calls of messages, and its repetitions in the results of these calls.
+/// Redacts the typed text in the tool calls of messages, and repetitions of that text in the results of these calls.
 pub fn blot(messages: &mut [Message], list: &[String]) {
     let mut typed: Vec<(String, Vec<String>)> = Vec::new();
     for message in messages {
@@ -120,7 +120,7 @@ fn blot_value(value: &mut Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Minimum length of a typed text that is redacted in results, characters. A shorter text can be part of other words.
+/// Minimum length at which typed text is redacted in results, characters. Shorter text can be part of other words.
 const MIN_REPEATED: usize = 4;
 
 fn blot_content(message: &mut Message, texts: &[String]) {

@@ -7,21 +7,22 @@ use rusqlite::Connection;
 use afd_base::text::{self, cut};
 use afd_store::{Result, args};
 
-/// Maximum length of the indexed start of a message, characters.
+/// Maximum length of the part at the start of a message that is indexed, characters.
 const MAX_HEAD: usize = 48_000;
 
-/// Maximum length of the indexed end of a message, characters.
+/// Maximum length of the part at the end of a message that is indexed, characters.
 const MAX_TAIL: usize = 16_000;
 
-/// Maximum number of distinct indexed words of a message.
+/// Maximum number of distinct words that are indexed in a message.
 const MAX_WORDS: usize = 512;
 
-/// Returns the key of a word in the index. Four bytes are enough, because a search compares its matches with the text.
+/// Returns the key of a word in the index. Four bytes are enough, because a search checks each match against the text
+/// of the message.
 pub(super) fn key(word: &str) -> i64 {
     text::hash(text::stem(word)) & 0xffff_ffff
 }
 
-/// Returns the keys of the words of a text.
+/// Returns the keys of the words in `text`.
 fn keys(text: &str) -> BTreeSet<i64> {
     let head = cut::head(text, MAX_HEAD);
     let tail = cut::tail(text.get(head.len()..).unwrap_or(""), MAX_TAIL);

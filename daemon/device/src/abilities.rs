@@ -1,4 +1,4 @@
-//! The abilities of a device, and alternatives to those that it lacks.
+//! A device's abilities, and the alternatives suggested for abilities that it lacks.
 
 use afd_proto::keys::KeyName;
 
@@ -18,12 +18,12 @@ impl Device {
         driver.capabilities().iter().copied().chain(optional).map(str::to_owned).collect()
     }
 
-    /// Returns the number that devices of this kind use for a key; `None` if they have no key numbers.
+    /// Returns the key code that devices of this kind use for a named key; `None` if they have no key codes.
     pub fn key_code(&self, key: KeyName) -> Option<i32> {
         self.driver().key_code(key)
     }
 
-    /// Checks the name of an app.
+    /// Checks that a name can be the name of an app on devices of this kind.
     ///
     /// # Errors
     /// If no app can have this name.
@@ -34,7 +34,7 @@ impl Device {
     /// Checks that the device supports a key.
     ///
     /// # Errors
-    /// [`DriverError::Unsupported`] if the key is given by its number and devices of this kind have no key numbers.
+    /// [`DriverError::Unsupported`] if the key is given as a key code and devices of this kind have no key codes.
     pub fn check_key(&self, key: Key) -> Result<(), DriverError> {
         match key {
             Key::Code(_) if self.driver().key_code(KeyName::Enter).is_none() => {
@@ -57,7 +57,7 @@ impl Device {
     /// Checks that the device has a shell.
     ///
     /// # Errors
-    /// [`DriverError::Unsupported`] if it has none.
+    /// [`DriverError::Unsupported`] if the device has no shell.
     pub fn check_shell(&self) -> Result<(), DriverError> {
         self.driver().shell().map(|_| ()).ok_or_else(|| self.no_shell())
     }

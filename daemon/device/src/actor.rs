@@ -1,9 +1,9 @@
-//! The queue of a physical device. One task per physical device, whatever its names, executes reads and grants
-//! exclusive access in FIFO order. Identical reads that are queued together share one result, unless an action is
-//! queued between them. A queued call does not hold the device.
+//! The queue of calls to a physical device. Each physical device has a single task, even if it has several names. The
+//! task executes reads and grants exclusive access in FIFO order. Identical reads that are queued together share one
+//! result, unless an action is queued between them. A call that is only queued does not hold the device.
 //!
-//! The queue outlives the task. When a read panics, its callers get an error, the task is restarted, and the queue is
-//! kept.
+//! The queue outlives the task. If a read panics, its callers get an error and the task is restarted with the same
+//! queue.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ use super::{DriverError, ForegroundApp, ScreenshotOptions};
 use afd_base::task::{Tasks, failpoint};
 use afd_screen::page::Screen;
 
-/// Maximum number of calls that wait for one device.
+/// Maximum number of calls that may wait for one device.
 const MAX_WAITING: u64 = 4096;
 
 /// The callers that wait for the result of one read.
@@ -46,7 +46,7 @@ impl<T: Clone> Waiters<T> {
     }
 }
 
-/// A read and the callers that wait for it.
+/// A read of a device, and the callers that wait for its result.
 pub(super) enum ReadRequest {
     Health(Waiters<String>),
     Token(Waiters<()>),
@@ -58,7 +58,7 @@ pub(super) enum ReadRequest {
 }
 
 impl ReadRequest {
-    /// Adds the waiters of an identical read to this one; returns `other` if the reads differ.
+    /// Takes over the waiters of `other` if both reads are identical; otherwise returns `other`.
     fn merge(&mut self, other: ReadRequest) -> Option<ReadRequest> {
         match (self, other) {
             (ReadRequest::Health(own), ReadRequest::Health(more)) => own.0.extend(more.0),
@@ -97,7 +97,7 @@ impl ReadRequest {
 /// Future that executes a read and sends the result to its waiters.
 pub(super) type HandlerFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// An executor of reads: a named device, several of which may share one physical device.
+/// A named device that executes reads. Several named devices may share one physical device.
 pub(super) trait ReadHandler: Send + Sync {
     /// Reads from the device and sends the result to the waiters.
     fn execute_read<'a>(&'a self, request: ReadRequest, token: Option<&'a Secret>) -> HandlerFuture<'a>;
@@ -108,7 +108,8 @@ enum Job {
     Guard { granted: oneshot::Sender<oneshot::Sender<()>> },
 }
 
-/// A guard that counts a queued job until it is dropped. The job counts even if its caller has stopped waiting.
+/// A guard that counts a queued job until the guard is dropped. The job is counted even after its caller has stopped
+/// waiting.
 struct Queued(Arc<AtomicU64>);
 
 impl Queued {
@@ -124,7 +125,7 @@ impl Drop for Queued {
     }
 }
 
-/// A guard that counts a call that waits for the device or holds it, until the guard is dropped.
+/// A guard that counts a call as waiting for the device or holding it until the guard is dropped.
 pub(super) struct Waiting(Arc<Actor>);
 
 impl Drop for Waiting {
@@ -139,15 +140,15 @@ pub(super) struct Actor {
     queued: Arc<AtomicU64>,
     waiting: AtomicU64,
     inputs: AtomicU64,
-    /// Start of the current read or exclusive access; `None` while the device is idle.
+    /// Time at which the current read or exclusive access started; `None` while the device is idle.
     turn: Arc<Mutex<Option<Instant>>>,
     pub(super) lease: Lease,
-    /// The screen of the last read.
+    /// The screen from the last read of the element tree.
     pub(super) tree: Mutex<Option<Arc<Screen>>>,
 }
 
 impl Actor {
-    /// Starts the task of a device. The task ends when the actor is dropped.
+    /// Starts the task for a physical device. The task ends when the actor is dropped.
     pub(super) fn start(name: &str, tasks: &Tasks) -> Arc<Self> {
         let (jobs, receiver) = mpsc::unbounded_channel();
         let (name, turn) = (format!("device:{name}"), Arc::new(Mutex::new(None)));
@@ -207,19 +208,19 @@ impl Actor {
         self.submit(Job::Read { device, token, request })
     }
 
-    /// Queues for exclusive access to the device.
+    /// Queues a request for exclusive access to the device.
     pub(super) fn reserve(self: &Arc<Self>) -> Result<(oneshot::Receiver<oneshot::Sender<()>>, Waiting), DriverError> {
         let (granted, grant) = oneshot::channel();
         Ok((grant, self.submit(Job::Guard { granted })?))
     }
 }
 
-/// The waiting jobs of a device; kept when the task is restarted.
+/// The jobs that wait for a device. The queue is kept when the task is restarted.
 struct Queue {
     name: String,
     receiver: mpsc::UnboundedReceiver<(Job, Queued)>,
     jobs: VecDeque<(Job, Queued)>,
-    /// Resolves (with an error) when the current guard is dropped.
+    /// Receiver that resolves (with an error) when the guard that currently holds the device is dropped.
     held: Option<oneshot::Receiver<()>>,
     turn: Arc<Mutex<Option<Instant>>>,
 }
@@ -261,7 +262,8 @@ impl Queue {
         }
     }
 
-    /// Merges identical reads through the same device and token into this one, up to the first queued guard.
+    /// Merges into `request` all identical reads through the same device and token that are queued before the first
+    /// guard.
     fn merge_identical_reads(
         &mut self,
         own_device: &Arc<dyn ReadHandler>,

@@ -1,8 +1,8 @@
-//! Client of the Android Debug Bridge: runs the `adb` program for actions, and connects to its server directly to track
-//! devices.
+//! Client for the Android Debug Bridge. It runs the `adb` program for actions, and connects directly to the adb server
+//! to track devices.
 //!
-//! The program works with its server, whatever the version of the server, and starts the server if necessary. Tracking
-//! must not start the server: a user who stopped it wants it to stay stopped until a phone is needed.
+//! The `adb` program works with any version of the server, and starts the server if it is not running. Tracking must
+//! not start the server: a user who stopped it wants it to stay stopped until a phone is needed.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -14,24 +14,24 @@ use tokio::process::Command;
 
 use afd_base::config;
 
-/// Timeout of one run of the program.
+/// Timeout for a single `adb` invocation.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
-/// Timeout of one request to the server.
+/// Timeout for a single request to the adb server.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Default port of the server.
+/// Default port of the adb server.
 const DEFAULT_PORT: u16 = 5037;
-/// Maximum size of a device list, bytes.
+/// Maximum size of a device list from the adb server, bytes.
 const MAX_LIST: usize = 1 << 16;
 
-/// Error of an `adb` command.
+/// Error from an `adb` command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AdbError {
-    /// The program cannot be run.
+    /// The `adb` program cannot be run.
     #[error("cannot run {}: {why}", path.display())]
     Missing {
-        /// Path of the program.
+        /// Path of the `adb` program.
         path: PathBuf,
-        /// The cause.
+        /// Reason why the program cannot be run.
         why: String,
     },
     /// The command reported an error.
@@ -45,9 +45,9 @@ pub enum AdbError {
 /// A phone listed by `adb devices`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedDevice {
-    /// Serial, or `host:port` of a phone connected over the network.
+    /// Serial of the phone, or its `host:port` if it is connected over the network.
     pub serial: String,
-    /// `device` if it can be used, else for example `offline` or `unauthorized`.
+    /// Connection state: `device` if the phone can be used, otherwise for example `offline` or `unauthorized`.
     pub state: String,
 }
 
@@ -96,8 +96,8 @@ pub fn is_address(serial: &str) -> bool {
 }
 
 impl Adb {
-    /// Creates a client for the configured program. The server port comes from the configuration, else from the
-    /// environment, else it is the default.
+    /// Creates a client for the configured program. The server port comes from the configuration, or else from the
+    /// environment variable `ANDROID_ADB_SERVER_PORT`, or else is the default.
     pub fn new(settings: &config::Adb) -> Self {
         Self { path: settings.path.clone(), port: settings.server_port.or_else(port_from_env).unwrap_or(DEFAULT_PORT) }
     }
@@ -128,7 +128,7 @@ impl Adb {
         ))
     }
 
-    /// Lists the attached phones. Starts the server if it is not running.
+    /// Lists the attached phones. Starts the adb server if it is not running.
     pub async fn devices(&self) -> Result<Vec<AttachedDevice>, AdbError> {
         Ok(parse_devices(&self.run(&["devices"]).await?))
     }
@@ -136,7 +136,7 @@ impl Adb {
     /// Connects to a phone by its address.
     ///
     /// # Errors
-    /// [`AdbError`], also if `adb` exits successfully without having connected.
+    /// [`AdbError`] if `adb` fails, or exits successfully without having connected.
     pub async fn connect(&self, address: &str) -> Result<(), AdbError> {
         let output = self.run(&["connect", address]).await?;
         let connected = output.contains("connected to") && !output.contains("cannot") && !output.contains("failed");
@@ -153,11 +153,11 @@ impl Adb {
         Ok(parse_forwards(&self.run(&["forward", "--list"]).await?))
     }
 
-    /// Forwards a local port (0 for any free one) to a port of the phone; returns the local port. Never rebinds a port
+    /// Forwards a local port (0 for any free port) to a port on the phone; returns the local port. Never rebinds a port
     /// that is already forwarded.
     ///
     /// # Errors
-    /// [`AdbError`], also if the local port is in use.
+    /// [`AdbError`] if `adb` fails or the local port is in use.
     pub async fn forward(&self, serial: &str, local: u16, remote: u16) -> Result<u16, AdbError> {
         let (from, to) = (format!("tcp:{local}"), format!("tcp:{remote}"));
         let output = self.run(&["-s", serial, "forward", "--no-rebind", &from, &to]).await?;
@@ -168,7 +168,7 @@ impl Adb {
         }
     }
 
-    /// Removes a forward; succeeds if it does not exist.
+    /// Removes a forward. Succeeds even if the forward does not exist.
     pub async fn remove_forward(&self, forward: &Forward) -> Result<(), AdbError> {
         if !self.forwards().await?.contains(forward) {
             return Ok(());
@@ -176,12 +176,14 @@ impl Adb {
         self.run(&["-s", &forward.serial, "forward", "--remove", &format!("tcp:{}", forward.local)]).await.map(|_| ())
     }
 
-    /// Reads a file on the phone with `cat`. Old phones do not report failure: the output may be an error message.
+    /// Reads a file on the phone with `cat`. Older phones do not report that `cat` failed, so the output may be an
+    /// error message.
     pub async fn cat(&self, serial: &str, path: &str) -> Result<String, AdbError> {
         self.run(&["-s", serial, "shell", "cat", path]).await
     }
 
-    /// Sends a request to the server; `None` if it is not running or does not accept the request. Never starts it.
+    /// Sends a request to the adb server without starting it. Returns `None` if the server is not running or does not
+    /// accept the request.
     async fn query_server(&self, request: &str) -> Option<Tracker> {
         let exchange = async {
             let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
@@ -193,27 +195,27 @@ impl Adb {
         tokio::time::timeout(SERVER_TIMEOUT, exchange).await.ok().flatten()
     }
 
-    /// Starts tracking the attached phones; `None` if the server is not running.
+    /// Starts tracking the attached phones. Returns `None` if the adb server is not running.
     pub async fn track(&self) -> Option<Tracker> {
         self.query_server("host:track-devices").await
     }
 
-    /// Lists the attached phones without starting the server; `None` if it is not running.
+    /// Lists the attached phones without starting the adb server. Returns `None` if the server is not running.
     pub async fn attached(&self) -> Option<Vec<AttachedDevice>> {
         let mut list = self.query_server("host:devices").await?;
         tokio::time::timeout(SERVER_TIMEOUT, list.next()).await.ok().flatten()
     }
 }
 
-/// Stream of device lists from the server.
+/// Stream of device lists from the adb server.
 pub struct Tracker {
     stream: TcpStream,
 }
 
 impl Tracker {
-    /// Waits for the next list: the current one first, then one after each change. Returns `None` when the connection
-    /// to the server is lost. Cancelling loses data only if a list has arrived in part, and the server sends each list
-    /// as a whole.
+    /// Waits for the next device list: first the current list, then a new one after each change. Returns `None` when
+    /// the connection to the server is lost. Cancelling the wait loses data only if a list has arrived in part; the
+    /// server sends each list as a whole.
     pub async fn next(&mut self) -> Option<Vec<AttachedDevice>> {
         let mut length = [0; 4];
         self.stream.read_exact(&mut length).await.ok()?;

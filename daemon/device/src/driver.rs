@@ -1,4 +1,5 @@
-//! The interface of drivers: reading screens, performing inputs, and the optional features of some kinds of devices.
+//! The interface that drivers implement: reading screens, performing inputs, and optional features that only some kinds
+//! of devices have.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -12,53 +13,54 @@ use afd_screen::page::Snapshot;
 
 use super::DriverError;
 
-/// Future returned by the methods of a driver.
+/// Future returned by driver methods.
 pub type DriverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
 
-/// A key.
+/// A device key that can be pressed, such as Back or Home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// A key by its name.
+    /// A key identified by its name.
     Named(KeyName),
-    /// A key by the number that devices of this kind use for it.
+    /// A key identified by the key code that devices of this kind use for it.
     Code(i32),
 }
 
 /// An input that every kind of device supports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// Tap at a point, device pixels.
+    /// Tap at `(x, y)`, device pixels.
     Tap(f64, f64),
-    /// Long press at a point, device pixels and milliseconds.
+    /// Long press at `(x, y)`, device pixels, followed by the duration, milliseconds.
     LongPress(f64, f64, u32),
-    /// Double tap at a point, device pixels.
+    /// Double tap at `(x, y)`, device pixels.
     DoubleTap(f64, f64),
-    /// Swipe `[x1, y1, x2, y2]` in device pixels; duration in milliseconds.
+    /// Swipe from `(x1, y1)` to `(x2, y2)`, as `[x1, y1, x2, y2]` in device pixels, followed by the duration,
+    /// milliseconds.
     Swipe([f64; 4], u32),
-    /// Scroll of the whole screen.
+    /// Scroll of the whole screen in a direction by an amount.
     Scroll(Direction, Amount),
-    /// Back button.
+    /// Press of the Back button.
     Back,
-    /// Home button.
+    /// Press of the Home button.
     Home,
-    /// Presses of keys in order, in as few requests as the device allows.
+    /// Presses of several keys in order, in as few requests as the device allows.
     Keys(Vec<Key>),
     /// Text to type into the focused field.
     Text(Secret),
-    /// Launch of an app.
+    /// Launch of the app with this name.
     Launch(String),
-    /// Stop of an app.
+    /// Stop of the app with this name.
     Stop(String),
 }
 
-/// A command to a device.
+/// A command that a device can be asked to perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    /// An input.
+    /// An input, such as a tap or text.
     Input(Input),
-    /// A shell command and the time that it may take, milliseconds; see [`Shell`].
+    /// A shell command, followed by the maximum time that it may take, milliseconds; see [`Shell`].
     Shell(Secret, u32),
-    /// A message to an app of the device; see [`Intents`].
+    /// A message to an app on the device; see [`Intents`].
     Intent(Intent),
 }
 
@@ -68,12 +70,13 @@ impl From<Input> for Command {
     }
 }
 
-/// Settings of the overlay of marks that the device draws. An absent offset leaves the current one unchanged.
+/// Settings for the overlay of marks that the device draws over its screen. An absent offset leaves the current one
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverlaySetting {
     /// Whether the overlay is shown.
     pub enabled: bool,
-    /// Maximum number of marks.
+    /// Maximum number of marks that are drawn.
     pub max_marks: u32,
     /// Whether only interactive elements are marked.
     pub interactive_only: bool,
@@ -87,60 +90,60 @@ pub struct OverlaySetting {
     pub offset_y: Option<i32>,
 }
 
-/// A message that asks an app of the device to do something.
+/// A message that asks an app on the device to do something.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Intent {
-    /// Action, for example `android.intent.action.VIEW`.
+    /// Action that the app should perform, for example `android.intent.action.VIEW`.
     pub action: Option<String>,
-    /// Data URI.
+    /// URI of the data that the action applies to.
     pub data: Option<String>,
-    /// Package that the intent is limited to.
+    /// Package of the only app that may receive the intent.
     pub package: Option<String>,
-    /// Component, as `package/class`.
+    /// Component that receives the intent, as `package/class`.
     pub component: Option<String>,
-    /// String extras by name.
+    /// Additional string values for the app, by name.
     pub extras: BTreeMap<String, String>,
 }
 
 /// The reason why a device does not accept a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadParam {
-    /// Path of the parameter.
+    /// Path of the parameter, such as `package` or `extras.NAME`.
     pub path: String,
     /// Description of the accepted values.
     pub expected: &'static str,
-    /// The received value, quoted, or a description of it.
+    /// The received value in quotation marks, or a description of the value.
     pub got: String,
 }
 
-/// Options of a screenshot.
+/// Options for a screenshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScreenshotOptions {
-    /// Maximum length of the longer side, pixels.
+    /// Maximum length of the picture's longer side, pixels.
     pub max_dim: u32,
     /// JPEG quality, 1 to 100.
     pub quality: u32,
-    /// Whether the overlay of the device is hidden in the picture.
+    /// Whether the device's overlay is hidden in the picture.
     pub hide_overlay: bool,
 }
 
-/// The foreground app.
+/// The app in the foreground, and the place that it shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForegroundApp {
-    /// Name of the app.
+    /// Name of the app; `None` if it is unknown.
     pub app: Option<String>,
-    /// Its place: `package/activity`, or a URL.
+    /// Place that the app shows: `package/activity` or a URL; `None` if it is unknown.
     pub place: Option<String>,
 }
 
-/// A driver of one kind of device. It may retry reads. It may resend an input only if the input was certainly not
-/// delivered.
+/// A driver for one kind of device. A driver may retry reads, but it may resend an input only if the input was
+/// certainly not delivered.
 pub trait Driver: Send + Sync + 'static {
-    /// Returns the name of the kind of device.
+    /// Returns the name of the kind of device that the driver supports.
     fn kind(&self) -> &'static str;
 
-    /// Returns the capabilities of devices of this kind, by the names that clients see. The capabilities of the
-    /// optional traits are not included.
+    /// Returns the capabilities of devices of this kind, under the names that clients see. Capabilities that come from
+    /// the optional traits are not included.
     fn capabilities(&self) -> &'static [&'static str];
 
     /// Returns the URL of the device, without credentials.
@@ -151,38 +154,38 @@ pub trait Driver: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the number that devices of this kind use for a key; `None` if they have no key numbers.
+    /// Returns the key code that devices of this kind use for a named key; `None` if they have no key codes.
     fn key_code(&self, _key: KeyName) -> Option<i32> {
         None
     }
 
-    /// Checks the name of an app.
+    /// Checks that a name can be the name of an app on devices of this kind.
     ///
     /// # Errors
     /// If no app can have this name.
     fn check_app(&self, name: &str) -> Result<(), BadParam>;
 
-    /// Returns advice for an error; `None` if there is no specific advice for devices of this kind.
+    /// Returns advice on how to resolve an error; `None` if there is none that is specific to devices of this kind.
     fn advice(&self, _error: &DriverError) -> Option<&'static str> {
         None
     }
 
-    /// Checks that the device responds; returns the type that it reports.
+    /// Checks that the device responds; returns the type that its service reports.
     fn health(&self) -> DriverFuture<'_, String>;
 
     /// Checks that the device accepts the token.
     fn check_token<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ()>;
 
-    /// Reads the foreground app.
+    /// Reads which app is in the foreground, and its place.
     fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp>;
 
     /// Reads the element tree of the screen.
     fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Snapshot>;
 
-    /// Takes a screenshot, as JPEG.
+    /// Takes a screenshot and returns it as a JPEG.
     fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>>;
 
-    /// Performs an input once; returns the message of the device.
+    /// Performs an input once; returns the device's message.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String>;
 
     /// Returns the interface to the overlay; `None` if the device draws none.
@@ -206,18 +209,19 @@ pub trait Driver: Send + Sync + 'static {
     }
 }
 
-/// Devices that draw marks over the screen.
+/// Optional interface for devices that draw marks over the screen.
 pub trait Overlays: Send + Sync {
     /// Reads the state of the overlay.
     fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay>;
 
-    /// Changes the overlay; returns its state.
+    /// Changes the overlay; returns its new state.
     fn set_overlay<'a>(&'a self, token: Option<&'a Secret>, setting: &'a OverlaySetting) -> DriverFuture<'a, Overlay>;
 }
 
-/// Devices that list their installed apps.
+/// Optional interface for devices that list their installed apps.
 pub trait Packages: Send + Sync {
-    /// Lists the installed apps whose name contains `filter`, or all of them. `system` includes system apps.
+    /// Lists the installed apps whose name contains `filter`, or all apps if `filter` is `None`. System apps are listed
+    /// only if `system` is true.
     fn packages<'a>(
         &'a self,
         token: Option<&'a Secret>,
@@ -226,13 +230,13 @@ pub trait Packages: Send + Sync {
     ) -> DriverFuture<'a, Vec<String>>;
 }
 
-/// Devices with a shell.
+/// Optional interface for devices with a shell.
 pub trait Shell: Send + Sync {
     /// Runs a command that may take `ms` milliseconds; returns its output.
     fn run<'a>(&'a self, token: Option<&'a Secret>, command: &'a Secret, ms: u32) -> DriverFuture<'a, String>;
 }
 
-/// Devices whose apps accept messages.
+/// Optional interface for devices whose apps accept messages.
 pub trait Intents: Send + Sync {
     /// Checks the parts of an intent.
     ///
@@ -240,6 +244,6 @@ pub trait Intents: Send + Sync {
     /// If a part is not acceptable.
     fn check(&self, intent: &Intent) -> Result<(), BadParam>;
 
-    /// Sends a checked intent; returns the message of the device.
+    /// Sends an intent that [`Self::check`] has accepted; returns the device's message.
     fn send<'a>(&'a self, token: Option<&'a Secret>, intent: &'a Intent) -> DriverFuture<'a, String>;
 }

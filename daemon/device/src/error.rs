@@ -6,10 +6,10 @@ use std::ops::Deref;
 use afd_base::config;
 use afd_proto::ErrorCode;
 
-/// Error from creating a driver from the settings of a device.
+/// Error from creating a driver from a device's settings.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The URL is not acceptable as the URL of a device.
+    /// The URL is not acceptable as a device URL.
     #[error(transparent)]
     InvalidSetting(#[from] config::InvalidSetting),
     /// The URL cannot be parsed.
@@ -47,7 +47,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// Error of a request to a device.
+/// Error from a request to a device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
     /// The device could not be reached, or did not respond to a read.
@@ -59,31 +59,31 @@ pub enum DriverError {
     /// The device responded with an error.
     #[error("the device reported an error: {message}")]
     Refused {
-        /// HTTP status, if there was one.
+        /// HTTP status of the response, if there was one.
         status: Option<u16>,
-        /// Error message of the device.
+        /// Error message from the device.
         message: Why,
     },
-    /// The response of the device could not be parsed.
+    /// The device's response could not be parsed.
     #[error("malformed response from the device: {0}")]
     Protocol(Why),
-    /// The action was sent but its response was lost: it may or may not have happened.
+    /// The action was sent but its response was lost, so it is unknown whether the action happened.
     #[error("the action was sent, but its response was lost: {0}")]
     Lost(String),
     /// Devices of this kind do not support the operation.
     #[error("a device of kind {kind} {what}")]
     Unsupported {
-        /// Kind of the device.
+        /// Name of the kind of device.
         kind: &'static str,
         /// The missing ability, as the rest of a sentence, such as `has no shell`.
         what: &'static str,
-        /// The suggested alternative.
+        /// The alternative suggested to the caller.
         instead: &'static str,
     },
-    /// The queue of the device is full; holds the limit.
+    /// The device's queue is full; holds the maximum number of waiting calls.
     #[error("the queue of the device is full ({0} waiting calls)")]
     QueueFull(u64),
-    /// The daemon itself failed.
+    /// The daemon failed to handle the request, for example because the device was removed.
     #[error("{0}")]
     Failed(String),
 }
@@ -93,7 +93,7 @@ impl DriverError {
         DriverError::Failed("the device was removed".to_owned())
     }
 
-    /// Returns the error code for the wire.
+    /// Returns the error code that is sent to clients.
     pub fn code(&self) -> ErrorCode {
         match self {
             DriverError::Unreachable(_) => ErrorCode::DeviceUnreachable,
@@ -106,7 +106,7 @@ impl DriverError {
         }
     }
 
-    /// Returns advice for the caller.
+    /// Returns advice for the caller on how to proceed.
     pub fn advice(&self) -> &'static str {
         match self {
             DriverError::Unreachable(why) => why.advice.unwrap_or("check that the device is on and can be reached"),
@@ -120,7 +120,7 @@ impl DriverError {
         }
     }
 
-    /// Adds the advice of a driver, unless the error already has advice.
+    /// Adds the driver's advice, unless the error already has advice.
     pub(crate) fn advised(mut self, advice: Option<&'static str>) -> Self {
         if let DriverError::Unreachable(why)
         | DriverError::Auth(why)

@@ -1,5 +1,5 @@
-//! Device handles. A [`Device`] is a name with its own URL, token and timeout, attached to the queue of the physical
-//! device.
+//! Device handles. A [`Device`] is a named device with its own URL, token and timeout. All names of one physical device
+//! share its queue.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use afd_store::now_ms;
 /// A function that returns the next sequence number for events, intents and readings.
 pub type NextSeq = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// A named device.
+/// A named device, attached to the queue of its physical device.
 pub struct Device {
     name: String,
     source: DeviceSource,
@@ -59,7 +59,7 @@ impl Device {
         })
     }
 
-    /// Returns the name; for an ad-hoc device this is the URL.
+    /// Returns the device's name; the name of an ad-hoc device is its URL.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -69,7 +69,7 @@ impl Device {
         self.driver.kind()
     }
 
-    /// Returns the URL, without credentials.
+    /// Returns the device's URL, without credentials.
     pub fn url(&self) -> String {
         self.driver.url()
     }
@@ -106,17 +106,17 @@ impl Device {
         (self.next_seq)()
     }
 
-    /// Returns whether no call waits for or holds the device, and it is not leased.
+    /// Returns whether the device is not leased and no call waits for it or holds it.
     pub fn is_idle(&self) -> bool {
         self.actor.waiting() == 0 && self.actor.lease.current().is_none()
     }
 
-    /// Returns whether any call waits for or holds the device.
+    /// Returns whether any call waits for the device or holds it.
     pub fn is_busy(&self) -> bool {
         self.actor.waiting() > 0
     }
 
-    /// Returns the description for clients.
+    /// Returns the device's description for clients.
     pub fn info(&self) -> DeviceInfo {
         let health = self.health.lock();
         let last_seen = self.last_seen.load(Ordering::Relaxed);
@@ -134,38 +134,39 @@ impl Device {
         }
     }
 
-    /// Takes or renews the lease. Returns it with its generation, by which [`Device::end_lease`] ends only this lease.
+    /// Takes or renews the lease. Returns the lease and its generation; [`Device::end_lease`] with this generation ends
+    /// only this lease.
     ///
     /// # Errors
-    /// [`Busy`] while another session holds it.
+    /// [`Busy`] if another session holds the lease.
     pub fn take_lease(&self, session: &str, ttl: Duration) -> Result<(LeaseInfo, u64), Busy> {
         self.actor.lease.take(session, ttl)
     }
 
-    /// Ends a lease unless it has been taken or renewed again since.
+    /// Ends the lease with this generation, unless it has been taken or renewed again since.
     pub fn end_lease(&self, generation: u64) {
         self.actor.lease.end(generation);
     }
 
-    /// Returns whether a session holds the lease.
+    /// Returns whether this session holds the lease.
     pub fn leased_to(&self, session: &str) -> bool {
         self.actor.lease.current().is_some_and(|held| held.session == session)
     }
 
-    /// Releases the lease. Returns false if this session does not hold it.
+    /// Releases the lease if this session holds it; otherwise returns false.
     pub fn release_lease(&self, session: &str) -> bool {
         self.actor.lease.release(session)
     }
 
-    /// Checks that this session may act.
+    /// Checks that no other session's lease prevents this session from acting on the device.
     ///
     /// # Errors
-    /// [`Busy`] while another session holds the lease.
+    /// [`Busy`] if another session holds the lease.
     pub fn check_lease(&self, session: &str) -> Result<(), Busy> {
         self.actor.lease.check(session)
     }
 
-    /// Returns width and height of the screen in device pixels, as the last tree reported them.
+    /// Returns the width and height of the screen in device pixels, as reported with the last element tree.
     pub fn screen_size(&self) -> Option<(i32, i32)> {
         self.actor.tree.lock().as_ref().and_then(|tree| tree.size)
     }
@@ -181,7 +182,7 @@ impl Device {
         error.advised(advice)
     }
 
-    /// Updates the state reported to clients; publishes it if it changed.
+    /// After a request, updates the device state that clients see, and publishes it if it changed.
     pub(super) fn update_health(&self, error: Option<&DriverError>) {
         let state = match error {
             None => DeviceState::Ready,

@@ -1,4 +1,4 @@
-//! Identity of physical devices: decides without network access whether two configured devices are the same phone.
+//! The identity of physical devices. It shows without network access whether two configured devices are the same phone.
 //!
 //! Two USB devices are the same if their serials are equal. The forwarded port does not identify the phone behind it.
 //! Otherwise two devices are the same if the normalised host and port of their URLs are equal.
@@ -17,17 +17,17 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Returns the identity of a device with these settings.
+    /// Returns the identity of the device that has these settings.
     pub(super) fn of(settings: &DeviceSettings) -> Self {
         Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
     }
 
-    /// Returns whether the two identities are known to be different devices, even if they share an address.
+    /// Returns whether two identities are known to refer to different devices, even if they share an address.
     pub(super) fn is_other(&self, other: &Self) -> bool {
         matches!((&self.serial, &other.serial), (Some(own), Some(other)) if own != other)
     }
 
-    /// Returns whether both identities refer to the same device. If both serials are known, the addresses are ignored.
+    /// Returns whether two identities refer to the same device. If both serials are known, the addresses are ignored.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (&self.serial, &other.serial) {
             (Some(own), Some(other)) => own == other,
@@ -36,7 +36,8 @@ impl Identity {
     }
 }
 
-/// Returns the normalised `host:port` of a URL: lower-case host, one name for loopback, default port 80. No DNS lookup.
+/// Returns the normalised `host:port` of a URL: the host in lower case, one name for all loopback addresses, and the
+/// default port if the URL has none. Makes no DNS lookup.
 fn address(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return url.to_owned() };
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');

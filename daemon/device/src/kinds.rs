@@ -8,7 +8,7 @@ use afd_base::config::{DeviceKind, DeviceSettings};
 /// Creates the driver of a device.
 ///
 /// # Errors
-/// If the settings are not acceptable for the kind of device.
+/// If the settings are not acceptable for this kind of device.
 pub fn open(settings: &DeviceSettings) -> Result<Arc<dyn Driver>, SetupError> {
     Ok(match settings.kind {
         DeviceKind::Autofish => Arc::new(autofish::Autofish::new(settings)?),

@@ -1,4 +1,4 @@
-//! Leases: a session reserves a device for a limited time.
+//! Leases, with which a session reserves a device for a limited time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,12 +7,12 @@ use afd_proto::device::LeaseInfo;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Error of a call while another session holds the lease of the device.
+/// Error from a call that is refused because another session holds the device's lease; holds that lease.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("session {:?} holds the device for another {} ms", .0.session, .0.remaining_ms)]
 pub struct Busy(pub LeaseInfo);
 
-/// Lease of a device; held by at most one session at a time.
+/// The lease of a device, held by at most one session at a time.
 #[derive(Debug, Default)]
 pub struct Lease(Mutex<Option<Held>>);
 
@@ -21,12 +21,12 @@ pub struct Lease(Mutex<Option<Held>>);
 struct Held {
     session: String,
     until: Instant,
-    /// Number of this taking or renewal, unique among all leases.
+    /// Number assigned when the lease was taken or last renewed; unique among all leases.
     generation: u64,
 }
 
 impl Lease {
-    /// Returns the lease; `None` if there is none or it has expired.
+    /// Returns the current lease; `None` if there is none or it has expired.
     pub fn current(&self) -> Option<LeaseInfo> {
         Self::holder(&mut self.0.lock())
     }
@@ -42,10 +42,10 @@ impl Lease {
         })
     }
 
-    /// Checks that this session may act.
+    /// Checks that no other session's lease prevents this session from acting on the device.
     ///
     /// # Errors
-    /// [`Busy`] while another session holds the lease.
+    /// [`Busy`] if another session holds the lease.
     pub fn check(&self, session: &str) -> Result<(), Busy> {
         match self.current() {
             Some(held) if held.session != session => Err(Busy(held)),
@@ -53,10 +53,11 @@ impl Lease {
         }
     }
 
-    /// Takes or renews the lease. Returns it with its generation, by which [`Lease::end`] ends only this lease.
+    /// Takes or renews the lease. Returns the lease and its generation; [`Lease::end`] with this generation ends only
+    /// this lease.
     ///
     /// # Errors
-    /// [`Busy`] while another session holds it.
+    /// [`Busy`] if another session holds the lease.
     pub fn take(&self, session: &str, ttl: Duration) -> Result<(LeaseInfo, u64), Busy> {
         let mut slot = self.0.lock();
         if let Some(held) = Self::holder(&mut slot).filter(|held| held.session != session) {
@@ -70,7 +71,7 @@ impl Lease {
         Ok((lease, generation))
     }
 
-    /// Releases the lease. Returns false if this session does not hold it.
+    /// Releases the lease if this session holds it; otherwise returns false.
     pub fn release(&self, session: &str) -> bool {
         let mut slot = self.0.lock();
         let held = Self::holder(&mut slot).is_some_and(|l| l.session == session);
@@ -80,7 +81,7 @@ impl Lease {
         held
     }
 
-    /// Ends a lease unless it has been taken or renewed again since.
+    /// Ends the lease with this generation, unless it has been taken or renewed again since.
     pub fn end(&self, generation: u64) {
         let mut slot = self.0.lock();
         if slot.as_ref().is_some_and(|held| held.generation == generation) {
@@ -88,7 +89,7 @@ impl Lease {
         }
     }
 
-    /// Copies the lease of the device that this one replaces, unless this device is already leased.
+    /// Copies the lease of the device that this device replaces, unless this device is already leased.
     pub fn inherit(&self, other: &Lease) {
         let theirs = other.0.lock().clone();
         let mut slot = self.0.lock();

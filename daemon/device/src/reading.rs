@@ -1,4 +1,4 @@
-//! Results of reading a device.
+//! Results of reads from a device.
 
 use std::sync::Arc;
 

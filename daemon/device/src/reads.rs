@@ -1,13 +1,14 @@
-//! Reads of a device. Each waits in the queue of the device, and identical reads that wait together share one response.
+//! Reads from a device. Each read waits in the device's queue, and identical reads that wait together share one
+//! response.
 //!
 //! A page has settled when two readings some time apart have the same content and no input was sent between them. This
-//! module does not decide that. It supplies the facts with each [`Reading`]: the time at which the read finished, the
-//! number of inputs sent to the device under any of its names, and a sequence number from the same counter as events
-//! and intents. The daemon compares the content hashes and requires 150 ms between the two readings (`SETTLE_INTERVAL`
-//! in `app::observe::capture`).
+//! module does not decide whether a page has settled. It supplies the necessary facts with each [`Reading`]: the time
+//! at which the read finished, the number of inputs sent to the device under any of its names, and a sequence number
+//! from the same counter as events and intents. The daemon compares the content hashes and requires 150 ms between the
+//! two readings (`SETTLE_INTERVAL` in `app::observe::capture`).
 //!
 //! Invariant: reads and inputs run one at a time in the queue of the physical device, so the number of inputs does not
-//! change during a read. Equal numbers therefore mean that no input lies between two readings.
+//! change during a read. If two readings have the same number of inputs, no input was sent between them.
 //!
 //! A tree that equals the previous one reuses its [`Screen`], so the hashes and refs of an unchanged page are computed
 //! once.
@@ -35,7 +36,7 @@ impl<T> PendingRead<T> {
     /// Waits for the result of the read.
     ///
     /// # Errors
-    /// [`DriverError`]
+    /// The [`DriverError`] with which the read failed.
     pub async fn answer(self) -> Result<T, DriverError> {
         let failed = |_| DriverError::Failed("the device's task panicked and is being restarted".to_owned());
         self.answer.await.map_err(failed)?
@@ -43,7 +44,7 @@ impl<T> PendingRead<T> {
 }
 
 impl Device {
-    /// Queues a read. Its position in the queue is taken immediately.
+    /// Queues a read. The read takes its position in the queue immediately, not when its result is first awaited.
     fn queue_read<T: Clone>(
         self: &Arc<Self>,
         token: Option<Secret>,
@@ -54,7 +55,7 @@ impl Device {
         Ok(PendingRead { answer, _waiting: waiting })
     }
 
-    /// Checks that the device responds; returns the type that it reports.
+    /// Checks that the device responds; returns the type that its service reports.
     pub async fn health(self: &Arc<Self>) -> Result<String, DriverError> {
         self.queue_read(None, ReadRequest::Health)?.answer().await
     }
@@ -67,7 +68,7 @@ impl Device {
     /// Queues a read of the foreground app.
     ///
     /// # Errors
-    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    /// [`DriverError::QueueFull`] if too many calls are waiting.
     pub fn top(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<Reading<ForegroundApp>>, DriverError> {
         self.queue_read(token, ReadRequest::ForegroundApp)
     }
@@ -75,7 +76,7 @@ impl Device {
     /// Queues a read of the element tree.
     ///
     /// # Errors
-    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    /// [`DriverError::QueueFull`] if too many calls are waiting.
     pub fn tree(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<TreeReading>, DriverError> {
         self.queue_read(token, ReadRequest::Tree)
     }
@@ -83,7 +84,7 @@ impl Device {
     /// Queues a screenshot; the result is a JPEG.
     ///
     /// # Errors
-    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    /// [`DriverError::QueueFull`] if too many calls are waiting.
     pub fn screenshot(
         self: &Arc<Self>,
         token: Option<Secret>,
@@ -97,7 +98,7 @@ impl Device {
         self.queue_read(token, ReadRequest::Overlay)?.answer().await
     }
 
-    /// Lists installed packages.
+    /// Lists the installed apps; see [`Packages::packages`](super::Packages::packages).
     pub async fn packages(
         self: &Arc<Self>,
         token: Option<Secret>,
@@ -107,7 +108,7 @@ impl Device {
         self.queue_read(token, |waiters| ReadRequest::Packages { filter, system, waiters })?.answer().await
     }
 
-    /// Reads from the driver and sends the result to the waiters.
+    /// Executes a read through the driver and sends the result to the waiters.
     async fn read_for(&self, request: ReadRequest, token: Option<&Secret>) {
         let driver = self.driver();
         match request {
@@ -151,7 +152,7 @@ impl Device {
         }
     }
 
-    /// Returns a reading of a value with the next sequence number, the number of inputs and the current time.
+    /// Wraps a value in a [`Reading`] with the next sequence number, the number of inputs and the current time.
     fn stamp<T>(&self, value: T) -> Reading<T> {
         Reading { value, seq: self.next_seq(), inputs: self.inputs(), at: Instant::now() }
     }

@@ -1,4 +1,4 @@
-//! Registry of devices: adds, replaces and removes devices, and resolves the device of a call.
+//! Registry of devices: adds, replaces and removes devices, and determines which device a call refers to.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -21,38 +21,38 @@ use afd_base::task::Tasks;
 /// Maximum number of idle ad-hoc devices that are kept. A call that names an unknown URL creates an ad-hoc device.
 const MAX_AD_HOC: usize = 64;
 
-/// Device of a call.
+/// The device that a call refers to.
 #[derive(Clone)]
 pub struct Resolved {
     /// The device.
     pub device: Arc<Device>,
-    /// Token given in the call; `None` to use the configured one.
+    /// Token given in the call; if it is `None`, the device's configured token is used.
     pub token: Option<Secret>,
 }
 
-/// Error from resolving the device of a call.
+/// Error from determining the device that a call refers to.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// No device has that name.
+    /// No device has the name given in the call.
     #[error("no such device: {name:?}")]
     Unknown {
         /// The name in the call.
         name: String,
-        /// The names of the known devices, without ad-hoc devices.
+        /// The names of all known devices except ad-hoc devices.
         known: Vec<String>,
     },
     /// The call names no device and none is configured.
     #[error("no device is configured")]
     None,
-    /// The call names no device and several are configured.
+    /// The call names no device and several are configured; holds their names.
     #[error("{} devices are configured ({}) and the call names none", .0.len(), .0.join(", "))]
     Ambiguous(Vec<String>),
-    /// The URL is invalid.
+    /// The URL given in the call is invalid.
     #[error("url: {error}, got {url:?}")]
     BadUrl {
         /// The URL in the call, without credentials.
         url: String,
-        /// The cause.
+        /// The reason why the URL is invalid.
         #[source]
         error: SetupError,
     },
@@ -61,7 +61,7 @@ pub enum ResolveError {
     Both,
 }
 
-/// Devices affected by a change of the configuration.
+/// Devices affected by a configuration change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Names of added devices.
@@ -95,8 +95,8 @@ pub struct Registry {
 }
 
 impl Devices {
-    /// Returns the actor of a physical device: the existing one if any known identity is the same device, else a new
-    /// one.
+    /// Returns the actor for a physical device: the existing actor if any known identity refers to the same device, or
+    /// else a new actor.
     fn actor(&mut self, name: &str, identity: Identity, tasks: &Tasks) -> Arc<Actor> {
         self.actors.retain(|(_, actor)| actor.strong_count() > 0);
         // Two phones that had the same address at different times are still different phones.
@@ -115,7 +115,7 @@ impl Devices {
         actor
     }
 
-    /// Returns the known device with this identity.
+    /// Returns the entry of a known device that has this identity.
     fn find(&self, identity: &Identity) -> Option<&Entry> {
         self.entries.values().find(|e| Identity::of(&e.settings).is_same(identity))
     }
@@ -157,16 +157,16 @@ impl Registry {
     /// Checks that a device can be created from these settings.
     ///
     /// # Errors
-    /// When the URL is invalid or no HTTP client can be created.
+    /// If the URL is invalid or no HTTP client can be created.
     pub fn check(settings: &DeviceSettings) -> Result<(), SetupError> {
         kinds::open(settings).map(|_| ())
     }
 
-    /// Adds a device, replacing one of the same name. Calls in flight finish with the old settings. The queue is kept
-    /// if it is the same physical device; otherwise only the lease is transferred.
+    /// Adds a device and replaces any device with the same name. Calls in flight finish with the old settings. If the
+    /// old and the new device are the same physical device, the queue is kept; otherwise only the lease is transferred.
     ///
     /// # Errors
-    /// When no device can be created from the settings; see [`Self::check`].
+    /// If no device can be created from the settings; see [`Self::check`].
     pub fn add(&self, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
         let mut known = self.known.write();
         let old = known.entries.get(name);
@@ -199,7 +199,7 @@ impl Registry {
         device
     }
 
-    /// Removes a device and returns its source; calls in flight finish.
+    /// Removes a device and returns its source; `None` if no device has this name. Calls in flight finish.
     pub fn remove(&self, name: &str) -> Option<DeviceSource> {
         self.known.write().entries.remove(name).map(|e| e.device.source())
     }
@@ -254,7 +254,7 @@ impl Registry {
         self.known.read().entries.get(name).map(|e| (e.device.clone(), e.settings.clone()))
     }
 
-    /// Resolves the device of a call: by name, by URL, or the only configured device.
+    /// Determines the device that a call refers to: by name, by URL, or else the only configured device.
     pub fn resolve(&self, address: &Address<'_>) -> Result<Resolved, ResolveError> {
         let token = address.token.cloned();
         match (address.device, address.url) {
@@ -290,7 +290,7 @@ impl Registry {
             .collect()
     }
 
-    /// Returns the device at a URL: a known one, else a new ad-hoc device.
+    /// Returns the device at a URL: a known device, or else a new ad-hoc device.
     fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, ResolveError> {
         let settings = DeviceSettings::at(url);
         let bad = |error| ResolveError::BadUrl { url: strip_userinfo(url).to_owned(), error };
@@ -310,7 +310,7 @@ impl Registry {
     }
 }
 
-/// Returns a URL without anything before an `@`, which may be a password; at most 100 characters.
+/// Returns at most 100 characters of a URL, without the part up to the last `@`, which may contain a password.
 fn strip_userinfo(url: &str) -> String {
     url.rsplit('@').next().unwrap_or(url).chars().take(100).collect()
 }

@@ -1,4 +1,4 @@
-//! Database rows of devices, to which other tables refer by id.
+//! The database rows for devices, to which other tables refer by id.
 
 use rusqlite::Connection;
 
@@ -9,7 +9,7 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
     connection.first("SELECT id FROM devices WHERE name = :name", args! {name}, |row| row.get("id"))
 }
 
-/// Returns the row id of a device; inserts or undeletes the row if necessary and updates its kind.
+/// Returns the row id of a device. Inserts or undeletes the row if necessary, and updates the kind that it records.
 pub fn row_id(connection: &Connection, origin: &str, name: &str, kind: &str) -> Result<i64> {
     let now = now_ms();
     connection.one(

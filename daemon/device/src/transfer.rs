@@ -7,12 +7,12 @@ use serde_json::Value;
 use afd_store::exchange::{self, Kind, Limits, LoadError, Loaded, Loader, Record, times};
 use afd_store::{Sql as _, args};
 
-/// The kind of devices.
+/// The record kind for devices.
 pub const KIND: Kind = Kind { name: "device", table: "devices", skipped: &[], natural: &[] };
 
-/// Imports a device. If another device has the name of the record, the imported device is renamed, because two copies
-/// of the memory may use one name for different phones. If the record is new and no row refers to the other device, the
-/// record replaces that device instead.
+/// Imports a device. If another device already has the record's name, the imported device is renamed, because two
+/// copies of the memory may use one name for different phones. If the record is new and no row refers to the other
+/// device, the record replaces that device instead.
 ///
 /// # Errors
 /// If the record is not valid, or the database cannot be read or written.

@@ -1,4 +1,4 @@
-//! Exclusive access to a device. A [`Ticket`] is a place in the queue of the device. Once access is granted, the ticket
+//! Exclusive access to a device. A [`Ticket`] is a place in the device's queue. Once access is granted, the ticket
 //! becomes a [`DeviceGuard`], which performs actions.
 
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::reading::TreeReading;
 use super::{Command, DriverError, OverlaySetting};
 
 impl Device {
-    /// Queues for exclusive access. The position in the queue is taken immediately, not when the ticket is first
-    /// polled.
+    /// Queues a request for exclusive access. The ticket takes its position in the queue immediately, not when it is
+    /// first polled.
     ///
     /// # Errors
-    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    /// [`DriverError::QueueFull`] if too many calls are waiting.
     pub fn queue(self: &Arc<Self>) -> Result<Ticket, DriverError> {
         let (granted, waiting) = self.actor().reserve()?;
         Ok(Ticket { device: self.clone(), granted, _waiting: waiting })
@@ -35,14 +35,14 @@ impl Ticket {
     /// Waits for exclusive access, which lasts until the guard is dropped.
     ///
     /// # Errors
-    /// [`DriverError::Failed`] if the device was removed meanwhile.
+    /// [`DriverError::Failed`] if the device was removed in the meantime.
     pub async fn guard(self) -> Result<DeviceGuard, DriverError> {
         let done = self.granted.await.map_err(|_| DriverError::removed())?;
         Ok(DeviceGuard { device: self.device, _done: done, _waiting: self._waiting })
     }
 }
 
-/// Exclusive access to a device until dropped.
+/// A guard that grants exclusive access to a device until the guard is dropped.
 pub struct DeviceGuard {
     device: Arc<Device>,
     _done: oneshot::Sender<()>,
@@ -50,15 +50,15 @@ pub struct DeviceGuard {
 }
 
 impl DeviceGuard {
-    /// Reads the element tree.
+    /// Reads the element tree of the device's screen.
     pub async fn tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
         self.device.read_tree(token).await
     }
 
-    /// Performs a command once; returns the message of the device.
+    /// Performs a command once; returns the device's message.
     ///
     /// # Errors
-    /// [`DriverError`]; [`DriverError::Lost`] if it is unknown whether the device performed the command.
+    /// [`DriverError`] if the command failed; [`DriverError::Lost`] if it is unknown whether the device performed it.
     pub async fn perform(&self, token: Option<&Secret>, command: &Command) -> Result<String, DriverError> {
         let (device, driver) = (&self.device, self.device.driver());
         device.actor().count_input();
@@ -76,10 +76,10 @@ impl DeviceGuard {
         device.track_health(result)
     }
 
-    /// Changes the overlay that the device draws; returns its state.
+    /// Changes the overlay that the device draws; returns the overlay's new state.
     ///
     /// # Errors
-    /// [`DriverError`]
+    /// [`DriverError`]; [`DriverError::Unsupported`] if the device draws no overlay.
     pub async fn set_overlay(&self, token: Option<&Secret>, setting: &OverlaySetting) -> Result<Overlay, DriverError> {
         let (device, driver) = (&self.device, self.device.driver());
         let Some(overlays) = driver.overlays() else { return Err(device.no_overlay()) };
@@ -92,7 +92,7 @@ impl DeviceGuard {
         self.device.driver().cannot_type(text)
     }
 
-    /// Returns the next sequence number.
+    /// Returns the next sequence number for events, intents and readings.
     pub fn next_seq(&self) -> i64 {
         self.device.next_seq()
     }

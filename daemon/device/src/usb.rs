@@ -22,7 +22,7 @@ use afd_screen::page::Snapshot;
 
 /// Initial delay between attempts to reach the adb server or a missing phone; it doubles with each attempt.
 const RETRY: Duration = Duration::from_secs(2);
-/// Maximum delay between attempts.
+/// Maximum delay between these attempts.
 const MAX_RETRY: Duration = Duration::from_secs(30);
 /// Interval at which the device list is polled, in addition to the server's own updates.
 const POLL_INTERVAL: Duration = Duration::from_secs(3);
@@ -30,12 +30,12 @@ const POLL_INTERVAL: Duration = Duration::from_secs(3);
 /// Shared `adb` settings, which may change while devices exist.
 pub(super) type AdbSettings = Arc<RwLock<config::Adb>>;
 
-/// USB connection of a phone.
+/// USB connection to a phone.
 pub(super) struct UsbLink {
-    /// The current settings.
+    /// Current `adb` settings, shared by all USB devices.
     adb: AdbSettings,
     usb: Usb,
-    /// Serialises repairs.
+    /// Lock that allows only one repair of the connection at a time.
     repair_lock: tokio::sync::Mutex<()>,
 }
 
@@ -54,7 +54,7 @@ impl UsbLink {
         Ok(devices.into_iter().find(|d| d.serial == self.usb.serial).map(|d| d.state))
     }
 
-    /// Ensures that the phone is attached and the forward exists. A restarted server has lost its connections and
+    /// Ensures that the phone is attached and the forward exists. A restarted adb server has lost its connections and
     /// forwards.
     async fn repair(&self) -> Result<(), String> {
         let _lock = self.repair_lock.lock().await;
@@ -77,7 +77,7 @@ impl UsbLink {
         if existing.contains(&forward) {
             return Ok(());
         }
-        // A previous forward that the daemon created to another port of the phone would block the local port.
+        // A forward that the daemon created earlier to another port on the phone would block the local port.
         let stale = existing.iter().find(|f| (f.serial.as_str(), f.local) == (serial.as_str(), forward.local));
         if let Some(stale) = stale.filter(|_| self.usb.own_forward) {
             adb.remove_forward(stale).await.map_err(|e| e.to_string())?;
@@ -87,12 +87,12 @@ impl UsbLink {
     }
 }
 
-/// A driver of a device connected by USB, which wraps the driver of its kind.
+/// A driver for a device connected by USB. It wraps the driver for the kind of device.
 pub(super) struct OverUsb {
     driver: Arc<dyn Driver>,
     link: Arc<UsbLink>,
-    /// Set once the forward has been verified. Otherwise connections through a wrong forward would be kept alive and
-    /// reused.
+    /// Set once the forward has been verified. Without this check, connections through a wrong forward would be kept
+    /// alive and reused.
     verified: OnceCell<()>,
 }
 
@@ -174,8 +174,8 @@ impl Driver for OverUsb {
         self.with_repair(move || self.driver.screenshot(token, shot))
     }
 
-    /// Resends an input that was certainly not sent, unless it targets a point. The screen was read before the repair,
-    /// which takes a while, so the screen may have changed since.
+    /// Resends an input that certainly did not reach the phone, unless the input targets a point. The repair takes a
+    /// while, so the screen may have changed since the point was chosen.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         match input {
             Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
@@ -248,8 +248,8 @@ impl Intents for OverUsb {
     }
 }
 
-/// Calls an optional trait of the wrapped driver. The accessors of the wrapper return a trait only if the driver has
-/// it.
+/// Calls a method of an optional trait of the wrapped driver. The wrapper's accessors return a trait only if the
+/// wrapped driver has it.
 fn need<'a, D: ?Sized, T: Send + 'a>(
     driver: Option<&'a D>,
     call: impl FnOnce(&'a D) -> DriverFuture<'a, T>,
@@ -260,7 +260,7 @@ fn need<'a, D: ?Sized, T: Send + 'a>(
     }
 }
 
-/// Tracks whether the phone is attached and reconnects it. Ends when the device is dropped.
+/// Tracks whether the phone is attached, and reconnects it if necessary. Ends when the device is dropped.
 pub(super) async fn watch(device: Weak<Device>, link: Arc<UsbLink>) {
     let mut wait = RETRY;
     while device.strong_count() > 0 {
@@ -299,7 +299,7 @@ async fn track_state(device: &Weak<Device>, link: &UsbLink, tracker: &mut adb::T
             (wait, reconnect_at) = (RETRY, Instant::now() + RETRY);
             handle_state_change(device, &state).await;
         } else if !attached && adb::is_address(&link.usb.serial) && Instant::now() >= reconnect_at {
-            // A phone connected over the network does not reconnect by itself.
+            // A phone connected over the network does not reconnect on its own.
             let _ = link.repair().await;
             wait = (wait * 2).min(MAX_RETRY);
             reconnect_at = Instant::now() + wait;

@@ -7,7 +7,7 @@ use std::path::Path;
 use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 
-/// Shape of the model, read from `config.json`.
+/// The model's dimensions and other parameters, read from `config.json`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Shape {
     #[serde(default)]
@@ -16,7 +16,7 @@ pub struct Shape {
     num_hidden_layers: usize,
     num_attention_heads: usize,
     intermediate_size: usize,
-    /// Maximum number of tokens.
+    /// Maximum number of tokens in the input.
     pub max_position_embeddings: usize,
     #[serde(default = "default_epsilon")]
     layer_norm_eps: f32,
@@ -29,10 +29,11 @@ fn default_epsilon() -> f32 {
 }
 
 impl Shape {
-    /// Reads and checks the shape.
+    /// Reads and checks the shape in a `config.json` file.
     ///
     /// # Errors
-    /// If the file cannot be read, or has another kind of model or sizes out of range. The message names the file.
+    /// If the file cannot be read, describes another kind of model, or contains sizes that are out of range. The
+    /// message names the file.
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let shape: Self = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -55,13 +56,13 @@ impl Shape {
     }
 }
 
-/// A weight matrix (output by input, row by row) and a bias.
+/// A linear layer: a weight matrix (one row per output, stored row by row) and a bias.
 struct Linear {
     weight: Vec<f32>,
     bias: Vec<f32>,
 }
 
-/// Weights of a layer normalisation.
+/// The weights of a layer normalisation.
 struct Norm {
     scale: Vec<f32>,
     shift: Vec<f32>,
@@ -88,7 +89,7 @@ pub struct Encoder {
     layers: Vec<Layer>,
 }
 
-/// Tensors of a file, by name without the prefix `bert.`.
+/// The tensors in a file, by name without the prefix `bert.`.
 struct Tensors<'a>(HashMap<String, safetensors::tensor::TensorView<'a>>);
 
 impl Tensors<'_> {
@@ -149,8 +150,8 @@ impl Linear {
     }
 }
 
-/// Computes `alpha * a * b + beta * output` into `output`. Each input matrix comes with its row and column strides. The
-/// sizes are `m` rows, `k` for the shared dimension, and `n` columns.
+/// Computes `alpha * a * b + beta * output` into `output`. Each input matrix is given with its row and column strides.
+/// The matrix `a` has `m` rows and `k` columns, and `b` has `k` rows and `n` columns.
 #[allow(unsafe_code)]
 fn product(
     (a, row_a, column_a): (&[f32], usize, usize),
@@ -205,8 +206,8 @@ fn add(into: &mut [f32], other: &[f32]) {
     into.iter_mut().zip(other).for_each(|(x, y)| *x += y);
 }
 
-/// Computes GELU, the activation of the feed-forward network. The error function is approximated as in Abramowitz and
-/// Stegun 7.1.26, with an error below 2e-7.
+/// Computes GELU, the activation function of the feed-forward network. The error function (erf) is approximated by
+/// formula 7.1.26 of Abramowitz and Stegun, with an absolute error below 2e-7.
 fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
@@ -219,7 +220,7 @@ impl Encoder {
     /// Reads the weights from a safetensors file.
     ///
     /// # Errors
-    /// If the file cannot be read, or a tensor is missing or has another shape. The message names the file or the
+    /// If the file cannot be read, or a tensor is missing or has an unexpected shape. The message names the file or the
     /// tensor.
     pub fn read(file: &Path, shape: Shape) -> Result<Self, String> {
         let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -265,12 +266,12 @@ impl Encoder {
         })
     }
 
-    /// Returns the number of components of the output for a token.
+    /// Returns the number of components in the output for each token.
     pub fn dimensions(&self) -> usize {
         self.shape.hidden_size
     }
 
-    /// Returns the output of the last layer, with one row per token. Unknown tokens count as padding (token 0). Tokens
+    /// Returns the last layer's output, with one row per token. Unknown tokens are treated as padding (token 0). Tokens
     /// beyond the maximum number are ignored.
     pub fn run(&self, tokens: &[u32]) -> Vec<f32> {
         let hidden = self.shape.hidden_size;

@@ -1,4 +1,4 @@
-//! Experience of the daemon: events and their outcomes ([`memory`]), and the appearance of pages ([`visual`]).
+//! The daemon's experience: events and their outcomes ([`memory`]), and the appearance of pages ([`visual`]).
 
 pub mod memory;
 pub mod visual;

@@ -1,4 +1,4 @@
-//! The entries: the row that each represents, and the fields that searches filter by.
+//! Entries: the row that each entry represents, and the fields that searches filter by.
 
 use rusqlite::{Connection, Row};
 
@@ -8,7 +8,7 @@ use afd_base::model::embed::{BUILTIN, Builtin};
 use afd_base::text;
 use afd_store::{Result, Sql as _, args, now_ms, read, word};
 
-/// Source of statements of the user.
+/// Source of entries that come from the user.
 const USER: &str = "user";
 
 /// The row of another table that an entry represents.
@@ -16,23 +16,23 @@ const USER: &str = "user";
 pub struct Source {
     /// Row id of the entry.
     pub id: i64,
-    /// Uid of the row.
+    /// Uid of the row that the entry represents.
     pub uid: String,
-    /// Kind of row, as named by the database triggers.
+    /// Kind of row that the entry represents, as named by the database triggers.
     pub kind: String,
-    /// Row id.
+    /// Row id of the row that the entry represents.
     pub row: i64,
     /// Whether the row is deleted.
     pub gone: bool,
     /// Whether the entry was archived.
     pub archived: bool,
-    /// Number of times that a search returned it, and the last of these times, UTC milliseconds.
+    /// Number of searches that returned the entry, and time of the last one, UTC milliseconds.
     pub used: (i64, Option<i64>),
 }
 
-/// Table of the entries.
+/// Name of the table that holds the entries.
 pub const TABLE: &str = "entries";
-/// Query that returns a row if entries are due.
+/// Query that returns a row if any entry is due.
 pub const ARE_DUE: &str = "SELECT 1 FROM entries WHERE due = 1 LIMIT 1";
 
 const SOURCE: &str =
@@ -46,27 +46,27 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
     }))
 }
 
-/// Returns entries whose rows have changed, newest first.
+/// Returns up to `limit` due entries, whose rows have changed, newest first.
 pub fn due(connection: &Connection, limit: i64) -> Result<Vec<Source>> {
     connection.all(&format!("{SOURCE} WHERE due = 1 ORDER BY id DESC LIMIT :limit"), args! {limit}, source)
 }
 
-/// Returns the row that an entry represents.
+/// Returns an entry and the row that it represents, given the row id of the entry.
 pub fn source_of(connection: &Connection, entry: i64) -> Result<Option<Source>> {
     connection.first(&format!("{SOURCE} WHERE id = :id"), args! {id: entry}, source)
 }
 
-/// Returns the entry of a row, by its uid.
+/// Returns the entry that represents the row with this uid, unless the row was deleted.
 pub fn find(connection: &Connection, uid: &str) -> Result<Option<Source>> {
     connection.first(&format!("{SOURCE} WHERE uid = :uid AND gone = 0"), args! {uid}, source)
 }
 
-/// Returns the row id of the entry with a uid, even if its row was deleted.
+/// Returns the row id of the entry with this uid, even if the row that it represents was deleted.
 pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     connection.first("SELECT id FROM entries WHERE uid = :uid", args! {uid}, |row| row.get("id"))
 }
 
-/// Returns the version of the last change of any entry; 0 if there is none.
+/// Returns the version of the most recent change to any entry, or 0 if there are no entries.
 pub fn newest_version(connection: &Connection) -> Result<i64> {
     connection.one("SELECT coalesce(max(version), 0) AS newest FROM entries", [], |row| row.get("newest"))
 }
@@ -88,7 +88,7 @@ fn stored(connection: &Connection, entry: i64) -> Result<Stored> {
     })
 }
 
-/// Derives an entry from its row. An entry without a description, or with a text without words, is removed from the
+/// Derives an entry from its row. An entry without a description, or whose text contains no words, is removed from the
 /// index.
 pub fn settle(connection: &Connection, source: &Source, described: Option<&Described>) -> Result<()> {
     let before = stored(connection, source.id)?;
@@ -120,7 +120,7 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
             session_id: d.session,
             private: d.private,
             type: d.kind.word(),
-            // A session that continues is no longer archived.
+            // A session that is in progress again is no longer archived.
             alive: d.is_current,
             confidence: d.confidence,
             at: d.at,
@@ -135,7 +135,7 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
     Ok(())
 }
 
-/// Removes an entry that cannot be derived from the index. It is derived again when its row changes.
+/// Removes from the index an entry that cannot be derived. The entry is derived again when its row changes.
 pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
     let before = stored(connection, entry)?;
     terms::remove(connection, entry, &before.terms)?;
@@ -143,7 +143,7 @@ pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
     withdraw(connection, entry)
 }
 
-/// Clears the derived columns of an entry.
+/// Clears an entry's derived columns.
 fn withdraw(connection: &Connection, entry: i64) -> Result<()> {
     connection.run(
         "UPDATE entries SET due = 0, version = :version, app = '', site = '', session_id = NULL, type = '', content = 0, words = 0,
@@ -163,14 +163,15 @@ fn write_tags(connection: &Connection, entry: i64, tags: &[String]) -> Result<()
     Ok(())
 }
 
-/// Returns the entries with a tag.
+/// Returns the row ids of the entries with a tag.
 pub fn tagged(connection: &Connection, tag: &str) -> Result<Vec<i64>> {
     connection.all("SELECT entry_id FROM entry_tags WHERE tag = :tag", args! {tag: text::fold(tag)}, |row| {
         row.get("entry_id")
     })
 }
 
-/// Gives an entry a new version, so that indexes read it again, for example after it got a vector of another model.
+/// Gives an entry a new version, so that indexes read it again, for example after a vector of another model was stored
+/// for it.
 pub fn announce(connection: &Connection, entry: i64) -> Result<()> {
     connection.run(
         "UPDATE entries SET version = :version WHERE id = :id",
@@ -193,7 +194,8 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Archives the entry of a row, or restores it from the archive. Returns the entry if this changed it.
+/// Archives the entry that represents a row, or restores it from the archive. Returns the row id of the entry if it was
+/// changed.
 pub fn archive(connection: &Connection, kind: &str, row: i64, archived: bool) -> Result<Option<i64>> {
     let changed: Option<i64> = connection.first(
         "UPDATE entries SET archived_at = CASE WHEN :archived THEN :now END
@@ -206,7 +208,7 @@ pub fn archive(connection: &Connection, kind: &str, row: i64, archived: bool) ->
     Ok(changed)
 }
 
-/// Returns the rows of a kind whose entries are archived.
+/// Returns the row ids of the rows of a kind whose entries are archived.
 pub fn archived(connection: &Connection, kind: &str) -> Result<Vec<i64>> {
     connection.all(
         "SELECT row_id FROM entries WHERE kind = :kind AND archived_at IS NOT NULL AND gone = 0",
@@ -215,7 +217,7 @@ pub fn archived(connection: &Connection, kind: &str) -> Result<Vec<i64>> {
     )
 }
 
-/// Returns whether a session recorded something since a time.
+/// Returns whether a session has recorded anything since a given time.
 pub fn recorded_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
     connection.one(
         "SELECT EXISTS (SELECT 1 FROM entries WHERE session_id = :session AND gone = 0 AND kind <> 'session' AND at >= :since) AS found",
@@ -224,7 +226,7 @@ pub fn recorded_since(connection: &Connection, session: i64, since: i64) -> Resu
     )
 }
 
-/// Returns entries of a kind and their rows, newest first.
+/// Returns up to `limit` entries of a kind with their rows, as row ids, newest first.
 pub fn of_kind(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i64, i64)>> {
     connection.all(
         "SELECT id, row_id FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 ORDER BY row_id DESC LIMIT :limit",
@@ -251,7 +253,7 @@ pub fn repeated(connection: &Connection, kind: &str) -> Result<Vec<Vec<i64>>> {
 pub struct Entry {
     /// Row id.
     pub id: i64,
-    /// Version of its last change.
+    /// Version of the last change to the entry.
     pub version: i64,
     /// Fields to filter by; `None` if searches do not return the entry.
     pub found_by: Option<Filtered>,
@@ -260,38 +262,38 @@ pub struct Entry {
 /// Fields that a search filters and ranks by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filtered {
-    /// Type.
+    /// Type of the entry.
     pub kind: afd_proto::recall::EntryType,
-    /// Hash of the app; 0 for none.
+    /// Hash of the app that the entry is about; 0 for none.
     pub app: u64,
-    /// Hash of the site; 0 for none.
+    /// Hash of the site that the entry is about; 0 for none.
     pub site: u64,
-    /// Row id of its session; 0 for none.
+    /// Row id of the session that recorded it; 0 for none.
     pub session: i64,
-    /// Whether only its session can see it.
+    /// Whether only the session that recorded it can see it.
     pub private: bool,
     /// Whether it was archived.
     pub archived: bool,
     /// Confidence, 0 to 1.
     pub confidence: f32,
-    /// Time of recording, UTC milliseconds.
+    /// Time when the entry was recorded, UTC milliseconds.
     pub at: i64,
     /// Expiry time, UTC milliseconds; `i64::MAX` if it does not expire.
     pub expires_at: i64,
-    /// Number of its words.
+    /// Number of words in its text.
     pub words: u32,
     /// Hash of its wording (see [`text::gist`]).
     pub gist: i64,
-    /// Whether its source is the user.
+    /// Whether it comes from the user.
     pub by_user: bool,
 }
 
-/// Returns the hash of a name for comparison; 0 for an empty one.
+/// Returns the hash by which names are compared; 0 for an empty name.
 pub fn name_hash(name: &str) -> u64 {
     if name.is_empty() { 0 } else { text::hash(&name.to_lowercase()).cast_unsigned() | 1 }
 }
 
-/// Returns entries that changed after a version, in the order of their versions.
+/// Returns up to `limit` entries that changed after a version, in the order of their versions.
 pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<Entry>> {
     connection.all(
         "SELECT id, version, type, app, site, session_id, private, archived_at IS NOT NULL AS archived, confidence, at, expires_at, words, gist,
@@ -335,8 +337,8 @@ pub fn count_private(connection: &Connection) -> Result<i64> {
     })
 }
 
-/// Checks up to `limit` entries after the entry `after`: their terms, their vector of the built-in model, and the
-/// sketch of each vector. Returns the last checked entry and the damaged entries, or `None` if there are no more
+/// Checks up to `limit` entries after the entry `after`: the terms and the built-in model's vector of each entry, and
+/// the sketch of each vector. Returns the last checked entry and the damaged entries, or `None` if there are no more
 /// entries.
 pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(i64, Vec<i64>)>> {
     let builtin = vectors::find_model(connection, BUILTIN)?.map_or(0, |model| model.id);
@@ -375,7 +377,7 @@ const TABLES: [(&str, &str); 8] = [
     ("memory", "memories"),
 ];
 
-/// Returns whether any row lacks its entry, which a database trigger should have inserted.
+/// Returns whether any row lacks the entry that a database trigger should have inserted for it.
 pub fn some_are_lost(connection: &Connection) -> Result<bool> {
     for (kind, table) in TABLES {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} t WHERE {LOST}) AS lost");
@@ -388,7 +390,7 @@ pub fn some_are_lost(connection: &Connection) -> Result<bool> {
 
 const LOST: &str = "NOT EXISTS (SELECT 1 FROM entries e WHERE e.kind = :kind AND e.row_id = t.id)";
 
-/// Inserts the missing entries of rows. Returns their number.
+/// Inserts the entries that rows lack. Returns the number of inserted entries.
 pub fn restore(connection: &Connection) -> Result<usize> {
     let mut restored = 0;
     for (kind, table) in TABLES {

@@ -1,17 +1,17 @@
 //! The in-memory index: the fields that searches filter by, and sketches of the vectors.
 //!
-//! Each change of an entry gives it a new version. The index reads the entries with the versions that it lacks, so it
-//! can be dropped and loaded again at any time.
+//! Each change to an entry gives the entry a new version. The index reads the entries whose versions it has not read
+//! yet, so it can be dropped and loaded again at any time.
 //!
-//! A sketch has the signs of the components of a vector, one bit each. A nearest-neighbour search has three stages,
-//! each more exact and with fewer candidates than the one before:
+//! A sketch holds the sign of each component of a vector, one bit each. A nearest-neighbour search has three stages,
+//! each of which is more exact than the previous one and has fewer candidates:
 //!
 //! 1. The number of equal bits of the sketches selects 100 candidates per result, at least 1,000.
-//! 2. The product of the query with the signs selects 8 candidates per result, at least 80.
+//! 2. The dot product of the query vector with the signs selects 8 candidates per result, at least 80.
 //! 3. The vectors of these candidates are read from the database and compared exactly.
 //!
-//! Invariant: the index is complete up to its version. If reading fails, it is reset. The tests compare the first two
-//! stages with a full sort.
+//! Invariant: the index is complete up to its version. If reading fails, the index is reset. The tests compare the
+//! first two stages with a full sort.
 
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
@@ -24,23 +24,23 @@ use afd_store::args;
 
 /// Number of entries that are read at a time.
 const PAGE: i64 = 4_096;
-/// Number of candidates of the second stage for each result, and its minimum.
+/// Number of second-stage candidates for each result, and minimum number of such candidates.
 const SIGNS_FOR_EACH: usize = 100;
 const LEAST_BY_SIGNS: usize = 1_000;
-/// Number of candidates of the third stage for each result, and its minimum.
+/// Number of third-stage candidates for each result, and minimum number of such candidates.
 const VECTORS_FOR_EACH: usize = 8;
 const LEAST_BY_VECTORS: usize = 80;
 
-/// Place of an entry that is not in the index.
+/// Value that marks an entry without a place in the index.
 const NOWHERE: u32 = u32::MAX;
 
-/// Sketches of one model, by the places of the entries.
+/// Sketches of one model's vectors, by the places of the entries in the index.
 #[derive(Debug, Default)]
 struct Sketches {
-    /// Number of 64-bit words of a sketch.
+    /// Number of 64-bit words in a sketch; 0 if there are no sketches yet.
     width: usize,
     bits: Vec<u64>,
-    /// Whether a place has a sketch.
+    /// For each place, whether it has a sketch.
     present: Vec<bool>,
 }
 
@@ -78,7 +78,8 @@ impl Sketches {
 pub struct Index {
     /// Version up to which the index has read changes.
     version: i64,
-    /// Places by the row ids of entries. A list, because the row ids are dense and each match of a term is looked up.
+    /// Places of the entries, indexed by row id. This is a list, because row ids are dense and each entry that contains
+    /// a query term is looked up.
     places: Vec<u32>,
     ids: Vec<i64>,
     filtered: Vec<Option<Filtered>>,
@@ -94,7 +95,7 @@ impl Index {
         self.version > 0 && models.iter().all(|model| self.sketches.contains_key(model))
     }
 
-    /// Returns the number of changes, as a connection sees them, that the index has not read yet. If the index is not
+    /// Returns the number of changes visible to `connection` that the index has not read yet. If the index is not
     /// loaded or lacks the sketches of a model, returns the approximate number of entries.
     ///
     /// # Errors
@@ -107,14 +108,14 @@ impl Index {
         }
     }
 
-    /// Reads the changes from the database. `models` has the row ids of the models whose vectors are searched.
+    /// Reads new changes from the database. `models` has the row ids of the models whose vectors are searched.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn follow(&mut self, connection: &Connection, models: &[i64]) -> Result<()> {
         let followed = self.read(connection, models);
         if followed.is_err() {
-            // A partly loaded index would look complete.
+            // Reset the index, because a partly loaded one would look complete.
             *self = Self::default();
         }
         followed
@@ -130,7 +131,8 @@ impl Index {
             }
         }
         if loaded {
-            // The index may have read changes that are newer than the state of these sketches. Then read them again.
+            // The index may have read changes that are newer than these sketches; in that case, read those changes
+            // again.
             self.version = self.version.min(entries::newest_version(connection)?);
         }
         loop {
@@ -165,7 +167,7 @@ impl Index {
         self.places[id] = place;
     }
 
-    /// Inserts or updates an entry, and returns its place. Removes the entry if `filtered` is `None`.
+    /// Inserts or updates an entry, and returns its place. If `filtered` is `None`, removes the entry.
     fn put(&mut self, id: i64, filtered: Option<Filtered>) -> Option<usize> {
         let place = self.place(id);
         if let Some(place) = place
@@ -235,12 +237,12 @@ impl Index {
         self.version
     }
 
-    /// Returns the size of the corpus.
+    /// Returns the size of the corpus for full-text search.
     pub fn corpus(&self) -> Corpus {
         Corpus { entries: self.entries, mean_words: self.words as f64 / (self.entries.max(1)) as f64 }
     }
 
-    /// Returns the memory that the index uses, bytes.
+    /// Returns the memory that the index uses, in bytes.
     pub fn bytes(&self) -> usize {
         let sketches: usize = self.sketches.values().map(|s| s.bits.capacity() * 8 + s.present.capacity()).sum();
         self.ids.capacity() * 8
@@ -255,8 +257,8 @@ impl Index {
         self.entries.saturating_sub(present)
     }
 
-    /// Compares the vectors that some entries have of a model with a vector of unit length. Returns these entries with
-    /// the cosine of the angle, nearest first.
+    /// Compares the vectors of the given entries with a vector of unit length, using the vectors of one model. Returns
+    /// the entries with the cosine of the angle, nearest first.
     ///
     /// # Errors
     /// If a vector cannot be read.
@@ -278,8 +280,8 @@ impl Index {
         Ok(exact)
     }
 
-    /// Returns up to `count` entries whose vectors of a model are nearest to a vector of unit length, with the cosine
-    /// of the angle, nearest first.
+    /// Returns up to `count` entries whose vectors, as computed by a model, are nearest to a vector of unit length. The
+    /// entries come with the cosine of the angle, nearest first.
     ///
     /// # Errors
     /// If a vector cannot be read.
@@ -311,7 +313,7 @@ impl Index {
     }
 }
 
-/// Returns up to `count` wanted places whose sketches differ from `sketch` in the fewest bits.
+/// Returns up to `count` places that `wanted` accepts and whose sketches differ from `sketch` in the fewest bits.
 fn by_bits(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") {
@@ -325,7 +327,7 @@ fn by_bits(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(us
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
 fn by_bits_popcnt(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-    // The usual size, 384 components, needs no loop.
+    // Sketches of the usual size, 384 components, need no loop.
     if let Ok(sketch) = <&[u64; 6]>::try_from(sketch) {
         return fewest_bits(sketches, count, wanted, |bits| {
             bits.try_into().map_or(u32::MAX, |bits: &[u64; 6]| distance(bits, sketch))
@@ -341,7 +343,7 @@ fn distance(a: &[u64], b: &[u64]) -> u32 {
 }
 
 /// Returns the places of the nearest sketches. Reads each sketch once, and calls `wanted` only if the sketch may be
-/// among the nearest, because there are many sketches and the filter fields are elsewhere in memory. Of equally near
+/// among the nearest, because there are many sketches and the filter fields are elsewhere in memory. Among equally near
 /// sketches, the first ones are returned.
 #[inline(always)]
 fn fewest_bits(
@@ -383,12 +385,12 @@ fn by_signs(sketches: &Sketches, vector: &[f32], places: Vec<usize>, count: usiz
     if places.len() <= count {
         return places;
     }
-    // For each byte of a sketch, the sums of its possible values.
+    // For each byte of a sketch: the sum for each of its possible values.
     let mut sums: Vec<[f32; 256]> = vector.chunks(8).map(sums_of).collect();
     sums.resize(sketches.width * 8, [0.0; 256]);
     let (sums, _) = sums.as_chunks::<8>();
     let product = |place: usize| {
-        // Eight independent sums, so that no addition waits for another.
+        // Use eight independent sums, so that no addition waits for another.
         let mut product = [0.0_f32; 8];
         for (word, sums) in sketches.bits[place * sketches.width..].iter().zip(sums) {
             for (i, byte) in word.to_le_bytes().into_iter().enumerate() {
@@ -403,7 +405,8 @@ fn by_signs(sketches: &Sketches, vector: &[f32], places: Vec<usize>, count: usiz
     products.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Returns the sums of eight components for all combinations of their signs. A set bit means plus.
+/// Returns the sums of eight components for all combinations of signs. A set bit means that the component is added, a
+/// clear bit that it is subtracted.
 fn sums_of(part: &[f32]) -> [f32; 256] {
     let mut sums = [-part.iter().sum::<f32>(); 256];
     for byte in 1..256_usize {

@@ -1,13 +1,14 @@
 //! Recall: search over all records that are worth remembering.
 //!
 //! Each note, bug, result, page model, pattern, session, state and stored memory has an *entry*. Database triggers
-//! insert the entry, and mark it as due when its row changes. The rest is derived after the commit (`entries`): the
-//! terms for full-text search (`terms`), and the vector of the built-in model (`vectors`). Vectors of another model are
-//! computed in the background.
+//! insert the entry, and mark it as due when its row changes. After the commit, the rest is derived (`entries`): the
+//! terms for full-text search (`terms`), and the vector from the built-in model (`vectors`). Vectors from another model
+//! are computed in the background.
 //!
-//! The in-memory index (`index`) has the fields that searches filter by, and sketches of the vectors. It reads changes
+//! The in-memory index (`index`) has the fields that searches filter by, and sketches of the vectors. It finds changes
 //! by the versions of the entries, so it can be dropped and loaded again at any time. An external index (`qdrant`) gets
-//! the changes through an `outbox`. `search` fuses the matches by words and by vectors of either index (`nearest`).
+//! the changes through an `outbox`. `search` fuses the matches by words with the matches by vectors from either index
+//! (`nearest`).
 
 pub mod entries;
 mod extent;
@@ -28,33 +29,33 @@ use afd_proto::recall::EntryType;
 /// Searchable text of a row, and the fields that searches filter by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
-    /// Type of the entry.
+    /// Type of the entry that represents the row.
     pub kind: EntryType,
     /// Title; empty for none.
     pub title: String,
     /// Text.
     pub text: String,
-    /// Package of the app that it is about; empty for none.
+    /// Package of the app that the row is about; empty for none.
     pub app: String,
-    /// Site that it is about; empty for none.
+    /// Site that the row is about; empty for none.
     pub site: String,
-    /// Row id of its session.
+    /// Row id of the session that recorded the row.
     pub session: Option<i64>,
-    /// Whether only its session can see it.
+    /// Whether only the session that recorded the row can see it.
     pub private: bool,
     /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Time of recording, UTC milliseconds.
+    /// Time when the row was recorded, UTC milliseconds.
     pub at: i64,
     /// Expiry time, UTC milliseconds; `None` if it does not expire.
     pub expires_at: Option<i64>,
     /// Tags.
     pub tags: Vec<String>,
-    /// Source: a word such as `user` or `recorded`, or the name of a tool.
+    /// Source of the row: a word such as `user` or `recorded`, or the name of a tool.
     pub source: String,
-    /// Uids of entries that it refers to.
+    /// Uids of entries that the row refers to.
     pub related: Vec<String>,
-    /// Whether it is in progress and therefore not archived.
+    /// Whether the row is in progress and therefore not archived.
     pub is_current: bool,
 }
 

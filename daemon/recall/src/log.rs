@@ -1,4 +1,4 @@
-//! Log of the changes that upkeep made.
+//! Log of changes made by upkeep.
 
 use rusqlite::Connection;
 
@@ -6,10 +6,10 @@ use afd_proto::recall_upkeep::UpkeepChange;
 
 use afd_store::{Result, Sql as _, args, json, now_ms};
 
-/// Maximum number of runs in the log.
+/// Maximum number of upkeep runs that the log keeps.
 const KEPT: i64 = 500;
 
-/// Records the changes of a run.
+/// Adds an upkeep run with its changes to the log.
 pub fn add(connection: &Connection, changes: &[UpkeepChange]) -> Result<()> {
     let changes = serde_json::to_string(changes).unwrap_or_default();
     connection.run("INSERT INTO upkeep_log (at, changes) VALUES (:now, :changes)", args! {now: now_ms(), changes})?;
@@ -18,7 +18,7 @@ pub fn add(connection: &Connection, changes: &[UpkeepChange]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the newest runs, newest first: the time (UTC milliseconds) and the changes of each.
+/// Returns up to `limit` upkeep runs, newest first, each with its time (UTC milliseconds) and its changes.
 pub fn newest(connection: &Connection, limit: i64) -> Result<Vec<(i64, Vec<UpkeepChange>)>> {
     let mut statement =
         connection.prepare_cached("SELECT at, changes FROM upkeep_log ORDER BY id DESC LIMIT :limit")?;

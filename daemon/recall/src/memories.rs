@@ -13,19 +13,19 @@ use afd_store::{Result, Sql as _, args, elsewhere, json, new_uid, now_ms, read, 
 pub struct Memory {
     /// Uid.
     pub uid: String,
-    /// Row id of the session that stored it.
+    /// Row id of the session that stored the memory.
     pub session: i64,
-    /// Type.
+    /// Type of the memory.
     pub kind: StoredType,
     /// Title.
     pub title: Option<String>,
-    /// Text.
+    /// Text of the memory.
     pub text: String,
-    /// Package of the app that it is about; empty for none.
+    /// Package of the app that the memory is about; empty for none.
     pub app: String,
-    /// Site that it is about; empty for none.
+    /// Site that the memory is about; empty for none.
     pub site: String,
-    /// Visibility.
+    /// Visibility of the memory.
     pub scope: PatternScope,
     /// Source, such as `user`.
     pub source: String,
@@ -33,11 +33,11 @@ pub struct Memory {
     pub confidence: f64,
     /// Tags.
     pub tags: Vec<String>,
-    /// Uids of other entries.
+    /// Uids of related entries.
     pub related: Vec<String>,
     /// Expiry time, UTC milliseconds; `None` if it does not expire.
     pub expires_at: Option<i64>,
-    /// Time of storing, UTC milliseconds.
+    /// Time when the memory was stored, UTC milliseconds.
     pub created_at: i64,
 }
 
@@ -57,10 +57,10 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
 /// Maximum number of reported uses in an imported record.
 const MAX_USES: f64 = 1e9;
 
-/// The kind of records that another copy of the memory can import.
+/// Record kind for stored memories, which another copy of the database can import.
 pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], natural: &[] };
 
-/// Imports a record.
+/// Imports a memory record.
 ///
 /// # Errors
 /// If the record is invalid or conflicts with another row.
@@ -94,7 +94,7 @@ pub fn load(
     }
     let number = |field: &str| record.get(field).and_then(serde_json::Value::as_f64);
     for field in ["confidence", "prior"] {
-        // Records of older versions have no prior.
+        // Records from older versions of the program have no prior.
         if !number(field).map_or(field == "prior" && !record.contains_key(field), |share| (0.0..=1.0).contains(&share))
         {
             return Err(LoadError::Invalid(format!("{field}: expected 0 to 1")));
@@ -124,7 +124,7 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
 }
 
 /// Stores a memory. If the session has already stored the same text with the same type, app, site, scope and source,
-/// updates that memory with the given values. Returns the uid of the memory, and whether it existed before.
+/// updates that memory with the given values. Returns the uid of the memory, and whether the memory already existed.
 pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(String, bool)> {
     let list = |list: &[String]| serde_json::to_string(list).unwrap_or_default();
     let now = now_ms();
@@ -185,7 +185,8 @@ fn evidence_of(connection: &Connection, uid: &str) -> Result<Option<Evidence>> {
     )
 }
 
-/// Records that a memory was used, and whether it held (`None`: unknown). Returns whether a memory has this uid.
+/// Records that a memory was used, and whether it held (`None`: unknown). Returns whether there is a memory with this
+/// uid.
 pub fn used(connection: &Connection, uid: &str, held: Option<bool>) -> Result<bool> {
     let Some(before) = evidence_of(connection, uid)? else { return Ok(false) };
     let now = now_ms();
@@ -198,8 +199,8 @@ pub fn used(connection: &Connection, uid: &str, held: Option<bool>) -> Result<bo
     Ok(true)
 }
 
-/// Updates the confidence of up to `limit` memories to the current weight of the reports of their uses. Returns the
-/// uids of these memories. Their modification times stay, because nothing new was reported.
+/// Recalculates confidences, because the weight of reports decreases over time. Changes up to `limit` memories and
+/// returns their uids. Their modification times are left unchanged, because nothing new was reported.
 pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
     let rows: Vec<(String, f64, f64)> = connection.all(
         "SELECT uid, confidence, prior, held, failed, last_used_at FROM memories WHERE held + failed > 0 AND deleted_at IS NULL",
@@ -235,8 +236,8 @@ pub fn count_of(connection: &Connection, session: i64) -> Result<i64> {
     )
 }
 
-/// Deletes a memory and erases its content. Returns the time of storing (UTC milliseconds), or `None` if no memory has
-/// this uid.
+/// Deletes a memory and erases its content. Returns the time when it was stored (UTC milliseconds), or `None` if no
+/// memory has this uid.
 pub fn delete(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     connection.first(
         "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
@@ -246,8 +247,8 @@ pub fn delete(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     )
 }
 
-/// Erases the private memories of a session, or with `all` everything that it stored. Returns the number of erased
-/// memories.
+/// Erases a session's private memories or, if `all` is set, all memories that the session stored. Returns the number of
+/// erased memories.
 pub fn erase_of(connection: &Connection, session: i64, all: bool) -> Result<usize> {
     connection.run(
         "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
@@ -267,10 +268,10 @@ pub fn delete_expired(connection: &Connection, now: i64, limit: usize) -> Result
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the entries of the memories whose title or text matches a pattern of SQL's `LIKE`.
+/// Returns the row ids of the entries for memories whose title or text matches an SQL `LIKE` pattern.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub fn entries_like(connection: &Connection, pattern: &str) -> Result<Vec<i64>> {
     let sql = "SELECT e.id FROM memories m JOIN entries e ON e.kind = 'memory' AND e.row_id = m.id
         WHERE m.title LIKE :pattern OR m.text LIKE :pattern";

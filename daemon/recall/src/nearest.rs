@@ -10,18 +10,19 @@ use super::scope::{QueryVector, Scope};
 use super::terms::Terms;
 use afd_store::Result;
 
-/// An index of vectors.
+/// An index that finds the entries with the nearest vectors.
 pub trait VectorIndex {
     /// Returns the fields by which an entry is filtered and ranked.
     fn get(&self, entry: i64) -> Option<&Filtered>;
 
-    /// Returns the entries of other stores that the scope allows, with the terms of their texts.
+    /// Returns the entries from other stores that the scope allows, each with the terms of its text.
     fn foreign(&self, _: &Scope) -> Vec<(i64, &Terms)> {
         Vec::new()
     }
 
-    /// Returns the entries that the scope allows and whose vectors are nearest to that of a query, with the cosine of
-    /// the angle, nearest first. There are up to `count` of them, or half as many again with entries of other stores.
+    /// Returns the entries that the scope allows and whose vectors are nearest to the query vector, with the cosine of
+    /// the angle, nearest first. Returns up to `count` entries, or up to half as many again if entries from other
+    /// stores are included.
     ///
     /// # Errors
     /// If a vector cannot be read.
@@ -53,21 +54,21 @@ impl VectorIndex for Index {
     }
 }
 
-/// An entry of another store.
+/// An entry from another store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Foreign {
     /// Terms of its text.
     pub terms: Terms,
     /// Fields by which it is filtered and ranked.
     pub found_by: Filtered,
-    /// Cosine of the angle between its vector and that of the query.
+    /// Cosine of the angle between its vector and the query vector.
     pub cosine: f64,
 }
 
 /// The response of an external index to one query, combined with the in-memory index.
 ///
-/// The in-memory index has all entries of this store, including private and unsent ones, and exact vectors. Your own
-/// results therefore do not depend on the entries that other stores have uploaded, or on entries that the external
+/// The in-memory index has all entries of this store, including private and unsent ones, and exact vectors. Results
+/// from this store therefore depend neither on entries that other stores have uploaded nor on entries that the external
 /// index has lost.
 pub struct Answered<'a> {
     /// The in-memory index.
@@ -76,7 +77,7 @@ pub struct Answered<'a> {
     pub model: i64,
     /// Row ids of the entries of this store that the external index found.
     pub own: Vec<i64>,
-    /// Entries of other stores, by negative ids.
+    /// Entries from other stores, keyed by negative ids.
     pub foreign: &'a HashMap<i64, Foreign>,
 }
 
@@ -110,7 +111,7 @@ impl VectorIndex for Answered<'_> {
         let mut foreign: Vec<(i64, f64)> =
             self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, f.cosine)).collect();
         nearest_first(&mut foreign);
-        // Entries of other stores do not displace own entries, however many there are.
+        // Entries from other stores do not displace this store's entries, however many there are.
         foreign.truncate(count.div_ceil(2));
         near.extend(foreign);
         nearest_first(&mut near);

@@ -1,32 +1,32 @@
-//! Upload state of external indexes: the version of the entries up to which each has received changes.
+//! Upload state of external indexes: the entry version up to which each index has received changes.
 
 use rusqlite::{Connection, Row};
 
 use afd_store::{Result, Sql as _, args, now_ms, read};
 
-/// Upload state of a collection of an external index.
+/// Upload state of a collection in an external index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outbox {
     /// Row id.
     pub id: i64,
     /// Uid of the store that owns the points.
     pub origin: String,
-    /// Collection.
+    /// Name of the collection.
     pub collection: String,
-    /// Version up to which changes were sent.
+    /// Entry version up to which changes were sent.
     pub position: i64,
-    /// Version up to which changed entries were deleted while another collection was in use.
+    /// Entry version up to which changed entries were deleted from this collection while another one was in use.
     pub forgotten: i64,
-    /// Number of the round in which everything is sent.
+    /// Number of the current upload round. In each round, all entries are sent.
     pub round: i64,
-    /// Whether the round is complete.
+    /// Whether the current round is complete.
     pub whole: bool,
-    /// Whether anything was sent, or may have been.
+    /// Whether anything was sent to the collection, or may have been.
     pub reached: bool,
 }
 
 impl Outbox {
-    /// Returns the version up to which the collection reflects the entries, whether it is in use or not.
+    /// Returns the entry version up to which the collection is up to date, whether or not the collection is in use.
     pub fn followed(&self) -> i64 {
         self.position.max(self.forgotten)
     }
@@ -36,7 +36,7 @@ fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
     Ok(read!(row => Outbox { id, origin, collection, position, forgotten, round, whole, reached }))
 }
 
-/// Returns the outbox of a collection, if it was ever opened.
+/// Returns the outbox for a collection, if the outbox was ever opened.
 pub fn find(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Option<Outbox>> {
     connection.first(
         "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
@@ -46,7 +46,7 @@ pub fn find(connection: &Connection, url: &str, collection: &str, origin: &str) 
     )
 }
 
-/// Returns the outbox of a collection, creating it if it does not exist.
+/// Returns the outbox for a collection, creating the outbox if it does not exist.
 pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Outbox> {
     connection.run(
         "INSERT OR IGNORE INTO outboxes (url, collection, origin, updated_at) VALUES (:url, :collection, :origin, :now)",
@@ -66,7 +66,7 @@ pub fn others(connection: &Connection, url: &str, origin: &str, except: i64) -> 
     )
 }
 
-/// Records that something is about to be sent.
+/// Records that something is about to be sent to the collection of an outbox.
 pub fn reach(connection: &Connection, id: i64) -> Result<()> {
     connection.run("UPDATE outboxes SET reached = 1 WHERE id = :id", args! {id})?;
     Ok(())
@@ -82,7 +82,7 @@ pub fn was_reached(connection: &Connection, url: &str, origin: &str) -> Result<b
     )
 }
 
-/// Returns the most recently used other URL to which something was sent, if there is one.
+/// Returns the most recently used URL, other than `url`, to which something was sent.
 pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Option<String>> {
     connection.first(
         "SELECT url FROM outboxes WHERE url <> :url AND reached = 1 AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))
@@ -92,7 +92,7 @@ pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Opt
     )
 }
 
-/// Records that changes were sent up to a version.
+/// Records that the changes up to a version were sent.
 pub fn advance(connection: &Connection, id: i64, position: i64) -> Result<()> {
     connection.run(
         "UPDATE outboxes SET position = :position, updated_at = :now WHERE id = :id",
@@ -110,13 +110,13 @@ pub fn forget(connection: &Connection, id: i64, upto: i64) -> Result<()> {
     Ok(())
 }
 
-/// Records that the round is complete.
+/// Records that the current upload round is complete.
 pub fn complete(connection: &Connection, id: i64) -> Result<()> {
     connection.run("UPDATE outboxes SET whole = 1, updated_at = :now WHERE id = :id", args! {id, now: now_ms()})?;
     Ok(())
 }
 
-/// Begins a new round, in which everything is sent again.
+/// Begins a new upload round, in which all entries are sent again.
 pub fn begin_again(connection: &Connection, id: i64) -> Result<()> {
     connection.run(
         "UPDATE outboxes SET position = 0, forgotten = 0, round = round + 1, whole = 0, updated_at = :now WHERE id = :id",
@@ -125,7 +125,7 @@ pub fn begin_again(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Deletes an outbox whose points are gone.
+/// Deletes an outbox whose points were deleted.
 pub fn delete(connection: &Connection, id: i64) -> Result<()> {
     connection.run("DELETE FROM outboxes WHERE id = :id", args! {id})?;
     Ok(())
@@ -138,23 +138,24 @@ pub fn pending(connection: &Connection, after: i64) -> Result<i64> {
     })
 }
 
-/// A change of an entry to send.
+/// A change to an entry that an external index must receive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Row id of the entry.
     pub entry: i64,
-    /// Uid of its row.
+    /// Uid of the row that the entry represents.
     pub uid: String,
     /// Version of the change.
     pub version: i64,
-    /// Whether an external index should have the entry: it is searchable, has a current vector and is not private.
+    /// Whether an external index should contain the entry: only if the entry is searchable, has a current vector and is
+    /// not private.
     pub shared: bool,
 }
 
-/// SQL condition for the entries that an external index should have.
+/// SQL condition for the entries that an external index should contain.
 const SHARED: &str = "e.gone = 0 AND e.words > 0 AND e.private = 0 AND v.vector <> x'' AND v.content = e.content";
 
-/// Returns changes after a version, in the order of their versions.
+/// Returns up to `limit` changes after a version, in the order of their versions.
 pub fn changes(connection: &Connection, model: i64, after: i64, limit: i64) -> Result<Vec<Change>> {
     connection.all(
         &format!(
@@ -172,8 +173,8 @@ pub fn changes(connection: &Connection, model: i64, after: i64, limit: i64) -> R
     )
 }
 
-/// Returns the number of entries that Qdrant should have once it has received all changes up to a version, and the
-/// version of the newest of them.
+/// Returns the number of entries that Qdrant should contain once it has received all changes up to the version
+/// `position`, and the highest version among these entries.
 pub fn expected(connection: &Connection, model: i64, position: i64) -> Result<(i64, i64)> {
     connection.one(
         &format!(

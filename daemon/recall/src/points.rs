@@ -1,4 +1,4 @@
-//! Points of an external index: vectors with their payload, and the filters of searches.
+//! Points in an external index: vectors with their payload, and search filters.
 
 use afd_proto::recall::{EntryType, RecallEntry};
 use serde::{Deserialize, Serialize};
@@ -14,29 +14,29 @@ use afd_base::text;
 pub struct Payload {
     /// Uid of the entry.
     pub uid: String,
-    /// Uid of the store that uploaded it.
+    /// Uid of the store that uploaded the point.
     pub origin: String,
     /// Version of the entry.
     pub version: i64,
-    /// Upload round in which it was sent.
+    /// Number of the upload round in which the point was sent.
     pub round: i64,
-    /// Type.
+    /// Type of the entry.
     #[serde(rename = "type")]
     pub kind: EntryType,
-    /// Package in lower case; empty for none.
+    /// Package of the app that the entry is about, in lower case; empty for none.
     pub app: String,
-    /// Site in lower case; empty for none.
+    /// Site that the entry is about, in lower case; empty for none.
     pub site: String,
-    /// Uid of its session; empty for none.
+    /// Uid of the session that recorded the entry; empty for none.
     pub session: String,
     /// Tags, folded.
     pub tags: Vec<String>,
-    /// Time of recording, UTC milliseconds.
+    /// Time when the entry was recorded, UTC milliseconds.
     pub at: i64,
     /// Expiry time, UTC milliseconds; `None` if it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
-    /// Whether it was archived.
+    /// Whether the entry is archived.
     pub archived: bool,
     /// The entry, as returned to callers.
     pub entry: RecallEntry,
@@ -47,12 +47,12 @@ impl Payload {
         format!("{}\n{}", self.entry.title.as_deref().unwrap_or_default(), self.entry.text)
     }
 
-    /// Returns the terms of its text.
+    /// Returns the terms in the entry's text.
     pub fn terms(&self) -> Terms {
         terms::of(&self.searched())
     }
 
-    /// Returns the fields by which an entry of another store is filtered and ranked.
+    /// Returns the fields by which an entry from another store is filtered and ranked.
     pub fn filtered(&self) -> Filtered {
         Filtered {
             kind: self.kind,
@@ -83,42 +83,42 @@ pub struct Point {
     pub payload: Payload,
 }
 
-/// A point that was found.
+/// A point that a search found.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Neighbour {
-    /// Cosine of the angle between its vector and that of the query.
+    /// Cosine of the angle between the point's vector and the query vector.
     pub score: f64,
     /// Its payload.
     pub payload: Payload,
 }
 
-/// Filter of a search in an external index (see `Scope`).
+/// Filter for a search in an external index (see `Scope`).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filters {
-    /// Only these types; all if empty.
+    /// Only entries of these types; all types if empty.
     pub types: Vec<EntryType>,
     /// Only entries about this app or about none.
     pub app: Option<String>,
     /// Only entries about this site.
     pub site: Option<String>,
-    /// Only entries of the session with this uid.
+    /// Only entries that the session with this uid recorded.
     pub session: Option<String>,
     /// Only entries with this tag.
     pub tag: Option<String>,
-    /// Earliest time of recording, UTC milliseconds.
+    /// Earliest recording time, UTC milliseconds.
     pub since: Option<i64>,
-    /// Latest time of recording, UTC milliseconds.
+    /// Latest recording time, UTC milliseconds.
     pub until: Option<i64>,
     /// Latest expiry time, UTC milliseconds.
     pub expires_until: Option<i64>,
     /// Current time, UTC milliseconds. Expired entries are not returned.
     pub now: i64,
-    /// Whether to return archived entries, too.
+    /// Whether archived entries are returned, too.
     pub archived: bool,
 }
 
 impl Filters {
-    /// Returns the filter in the format of Qdrant.
+    /// Returns the filter in Qdrant's format.
     pub fn conditions(&self) -> Value {
         let mut must = Vec::new();
         if !self.types.is_empty() {
@@ -152,7 +152,7 @@ pub fn of_store(origin: &str) -> Value {
     json!({"key": "origin", "match": {"value": origin}})
 }
 
-/// Returns the id of the point of an entry. It also depends on the store, so that stores never share points.
+/// Returns the id of an entry's point. The id also depends on the store, so that stores never share points.
 pub fn point_id(origin: &str, uid: &str) -> String {
     let hash = Sha256::digest(format!("{origin}\0{uid}"));
     let mut bytes = [0; 16];

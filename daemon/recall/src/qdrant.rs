@@ -1,7 +1,7 @@
-//! Client of a Qdrant server, over its REST interface. Several stores may share a server.
+//! Client for the REST API of a Qdrant server. Several stores may share a server.
 //!
 //! Each model has its own collection, so that only comparable vectors are compared. Each store uploads its own points,
-//! whose ids depend on the store, and never changes points of other stores.
+//! whose ids depend on the store, and never changes points that belong to other stores.
 
 use std::time::{Duration, Instant};
 
@@ -20,13 +20,13 @@ use afd_base::text;
 
 /// Maximum size of a response, bytes.
 const MAX_ANSWER: usize = 32 << 20;
-/// Timeout of uploads, deletions and checks. Callers wait for searches, but not for these.
+/// Timeout for uploads, deletions and checks, for which callers do not wait.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time for which searches do not use a server that could not be reached.
+/// Time after a failed connection during which searches do not use the server.
 const LEFT_ALONE: Duration = Duration::from_secs(5);
-/// Maximum number of points read for an entry. Several stores may have uploaded it.
+/// Maximum number of points that are read for an entry. Several stores may have uploaded it.
 const MAX_FOUND: usize = 10;
-/// Maximum length of an error message of the server, characters.
+/// Maximum length of an error message from the server, characters.
 const MAX_REASON: usize = 200;
 /// Payload indexes: the fields that searches filter by.
 const INDEXES: [(&str, &str); 11] = [
@@ -43,7 +43,7 @@ const INDEXES: [(&str, &str); 11] = [
     ("version", "integer"),
 ];
 
-/// Error of a request to Qdrant.
+/// Error that a request to Qdrant can return.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QdrantError {
     /// The server cannot be reached or is busy.
@@ -63,14 +63,14 @@ pub enum QdrantError {
 
 type Result<T> = std::result::Result<T, QdrantError>;
 
-/// A client of a Qdrant server.
+/// A client for a Qdrant server.
 pub struct Qdrant {
     client: Client,
     url: String,
     collection: String,
     key: Option<Secret>,
     timeout: Duration,
-    /// Time and error of the last request, if the server could not be reached.
+    /// Time and error of the last request, if it could not reach the server.
     failed: Mutex<Option<(Instant, QdrantError)>>,
 }
 
@@ -80,7 +80,7 @@ struct Answer {
 }
 
 impl Qdrant {
-    /// Creates a client of the configured Qdrant server; `None` if none is configured.
+    /// Creates a client for the configured Qdrant server. Returns `None` if no server is configured.
     ///
     /// # Errors
     /// If the key cannot be read or the HTTP client cannot be created.
@@ -97,12 +97,12 @@ impl Qdrant {
         }))
     }
 
-    /// Returns the URL.
+    /// Returns the server's URL.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Returns the name of the collection of a model, given the identity of the model.
+    /// Returns the name of a model's collection, given the model's identity.
     pub fn collection(&self, identity: &str) -> String {
         let hash = Sha256::digest(identity);
         let short: String = hash[..6].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -156,7 +156,7 @@ impl Qdrant {
         })
     }
 
-    /// Creates a collection if it does not exist, and its payload indexes.
+    /// Creates a collection and its payload indexes, if they do not exist.
     ///
     /// # Errors
     /// If the server cannot be reached, or the collection has vectors of another size.
@@ -174,7 +174,7 @@ impl Qdrant {
             Err(QdrantError::NoCollection) => {
                 let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
                 match self.call(Method::PUT, collection, Some(body), WRITE_TIMEOUT).await {
-                    // Another store may have created it in the meantime.
+                    // Another store may have created the collection in the meantime.
                     Err(QdrantError::Unusable(told)) if told.starts_with("HTTP 409") => {}
                     made => drop(made?),
                 }
@@ -220,15 +220,15 @@ impl Qdrant {
     /// Returns the number of points that meet all conditions in `must`.
     ///
     /// # Errors
-    /// If the server cannot be reached, or its response has no count.
+    /// If the server cannot be reached, or its response does not contain a count.
     pub async fn count(&self, collection: &str, must: &[Value]) -> Result<i64> {
         let body = json!({"filter": {"must": must}, "exact": true});
         let counted = self.call(Method::POST, &format!("{collection}/points/count"), Some(body), WRITE_TIMEOUT).await?;
         counted["count"].as_i64().ok_or_else(|| QdrantError::Unusable("its answer has no count".to_owned()))
     }
 
-    /// Returns the last error if the server could not be reached a moment ago, so that searches do not wait for it
-    /// again.
+    /// Returns the last error if the server could not be reached within the last few seconds, so that searches do not
+    /// wait for the server again.
     fn check(&self) -> Result<()> {
         let failed = self.failed.lock().clone();
         failed.filter(|(at, _)| at.elapsed() < LEFT_ALONE).map_or(Ok(()), |(_, error)| Err(error))
@@ -264,7 +264,7 @@ impl Qdrant {
     }
 }
 
-/// Returns the points of a response. Points of other programs are not entries, and the callers skip them.
+/// Returns the points in a response. Points that other programs stored are not entries, so callers skip them.
 fn points(answer: &Value) -> impl Iterator<Item = &Value> {
     answer["points"].as_array().into_iter().flatten()
 }

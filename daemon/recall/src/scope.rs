@@ -1,4 +1,4 @@
-//! Parameters of a search: the vectors of its query, and the filter of the entries.
+//! Search parameters: the query vectors, and the filter for entries.
 
 use std::collections::HashSet;
 
@@ -9,51 +9,51 @@ use super::entries::Filtered;
 /// A ranked list that a search fuses with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
-    /// Full text.
+    /// List of full-text matches.
     Text,
-    /// Vectors of the configured model.
+    /// List of matches by vectors of the configured model.
     Vectors,
-    /// Vectors of the built-in model.
+    /// List of matches by vectors of the built-in model.
     Builtin,
 }
 
-/// A vector of a query.
+/// A query vector.
 #[derive(Debug, Clone)]
 pub struct QueryVector {
-    /// Row id of the model.
+    /// Row id of the model that computed the vector.
     pub model: i64,
     /// The vector, of unit length.
     pub vector: Vec<f32>,
-    /// Weight of the list.
+    /// Weight of the list that the vector produces.
     pub weight: f64,
     /// List that the vector produces.
     pub list: List,
 }
 
-/// Filter of the entries that a search can return.
+/// Filter for the entries that a search can return.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     /// Row id of the session that searches. Private entries of other sessions are not returned.
     pub session: Option<i64>,
-    /// Only these types; all if empty.
+    /// Only entries of these types; all types if empty.
     pub types: Vec<EntryType>,
     /// Only entries about this app or about none, by the hash of its name.
     pub app: Option<u64>,
-    /// Only entries about this site.
+    /// Only entries about this site, by the hash of its name.
     pub site: Option<u64>,
-    /// Only entries of this session.
+    /// Only entries that the session with this row id recorded.
     pub of_session: Option<i64>,
-    /// Only these entries, for example those with a tag.
+    /// Only entries with these row ids, for example those with a tag.
     pub only: Option<HashSet<i64>>,
-    /// Earliest time of recording, UTC milliseconds.
+    /// Earliest recording time, UTC milliseconds.
     pub since: Option<i64>,
-    /// Latest time of recording, UTC milliseconds.
+    /// Latest recording time, UTC milliseconds.
     pub until: Option<i64>,
     /// Latest expiry time, UTC milliseconds.
     pub expires_until: Option<i64>,
     /// Current time, UTC milliseconds. Expired entries are not returned.
     pub now: i64,
-    /// Whether to return archived entries, too.
+    /// Whether archived entries are returned, too.
     pub archived: bool,
 }
 

@@ -1,17 +1,17 @@
-//! Hybrid search: fuses the ranks of full text and of vectors.
+//! Hybrid search: fuses the ranks from full-text search with those from vector search.
 //!
-//! Each list ranks entries by its own measure: BM25, or the cosine of the vectors of a model. The measures cannot be
-//! compared, so the ranks are fused by reciprocal rank fusion (Cormack et al. 2009): the score is the sum of
-//! `weight / (K + rank)` over all lists, divided by its maximum. Age and confidence then reduce the score a little, and
-//! entries with the same wording are folded into the best of them.
+//! Each list ranks entries by its own measure: the BM25 score, or the cosine similarity between vectors of a model.
+//! These measures cannot be compared, so the ranks are fused by reciprocal rank fusion (Cormack et al. 2009): the score
+//! is the sum of `weight / (K + rank)` over all lists, divided by its maximum. Age and confidence then reduce the score
+//! a little, and entries with the same wording are folded into one result.
 //!
-//! Full text weighs less beside a model that knows the language, unless some entry contains the words of the query. A
-//! nearest-neighbour search always returns something, so a match that no list supports well is marked as weak.
+//! Full text weighs less if the configured model knows the language, unless some entry contains the words of the query.
+//! A nearest-neighbour search always returns something, so a match that no list supports well is marked as weak.
 //!
-//! Invariants: a score is at most 1, and an own entry is never folded into one of another store. While there are own
-//! entries left, those of other stores fill at most half of the results. The end-to-end test `evaluation.rs` compares
-//! the recall and the mean reciprocal rank with those of full text alone on `tests/recall` (`held` was never used for
-//! tuning).
+//! Invariants: a score is at most 1, and an entry of this store is never folded into one from another store. While
+//! there are entries of this store left, those from other stores fill at most half of the results. The end-to-end test
+//! `evaluation.rs` compares the recall and the mean reciprocal rank with those of full-text search alone on
+//! `tests/recall` (the `held` part was never used for tuning).
 
 use std::collections::HashMap;
 
@@ -24,49 +24,50 @@ pub use super::scope::{List, QueryVector, Scope};
 use super::terms::{self, Corpus, Effort};
 use afd_store::Result;
 
-/// Constant of the fusion. A larger value reduces the advantage of the first ranks.
+/// Constant `K` in the fusion formula. A larger value reduces the advantage of the first ranks.
 const K: f64 = 4.0;
-/// Maximum share by which age reduces a score, and by which a low confidence reduces it.
+/// Maximum share of a score that old age takes away, and that low confidence takes away.
 const BY_AGE: f64 = 0.15;
 const BY_CONFIDENCE: f64 = 0.15;
-/// Minimum cosine similarity of a match, for other models and for the built-in one. Vectors below it are ignored.
+/// Minimum cosine similarity of a vector match, for other models and for the built-in one. Matches below it are
+/// ignored.
 const FLOOR: [f64; 2] = [0.15, 0.1];
 
 /// A search request.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// The text.
+    /// Text of the query.
     pub text: String,
-    /// Its vectors.
+    /// Vectors of the query, one for each model.
     pub vectors: Vec<QueryVector>,
-    /// Degree to which the configured model knows the language of the text, 0 to 1; 0 without such a model.
+    /// Degree to which the configured model knows the language of the query, 0 to 1; 0 if no model is configured.
     pub fluency: f64,
-    /// Whether the configured model knows at least the script of the text.
+    /// Whether the configured model knows at least the script of the query.
     pub knows_script: bool,
-    /// Lists that are used.
+    /// Which lists are used: full text, vectors or both.
     pub mode: SearchMode,
-    /// Filter of the entries.
+    /// Filter for the entries.
     pub scope: Scope,
     /// Limits of the full-text search.
     pub effort: Effort,
-    /// Age at which half of the maximum reduction by age applies, days.
+    /// Age at which half of the maximum reduction for age applies, days.
     pub half_life_days: f64,
     /// Maximum number of results.
     pub limit: usize,
-    /// Whether to fold near duplicates.
+    /// Whether near duplicates are folded into one result.
     pub fold: bool,
 }
 
-/// Rank and measure of an entry in a list.
+/// An entry's rank and measure in a list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
     /// The list.
     pub list: List,
     /// Rank, from 1.
     pub rank: usize,
-    /// BM25 score, or cosine.
+    /// BM25 score for full text, cosine similarity for vectors.
     pub measure: f64,
-    /// Share of the query that the entry contains, 0 to 1; for vectors the cosine.
+    /// Share of the query that the entry contains, 0 to 1; for vectors, the cosine similarity.
     pub share: f64,
 }
 
@@ -77,18 +78,18 @@ pub struct Ranked {
     pub entry: i64,
     /// Score, at most 1.
     pub score: f64,
-    /// Its places in the lists.
+    /// Places of the entry in the lists.
     pub places: Vec<Place>,
-    /// Factors for age and confidence.
+    /// Factors by which age and confidence reduced the score.
     pub factors: (f64, f64),
     /// Whether the match is weak.
     pub is_weak: bool,
-    /// Row ids of the near duplicates that were folded into it.
+    /// Row ids of the near duplicates that were folded into this entry.
     pub folded: Vec<i64>,
 }
 
 impl Ranked {
-    /// Returns an entry that was found by a vector of the built-in model alone.
+    /// Returns a result for an entry that only a vector of the built-in model found.
     pub fn by_vector(entry: i64, cosine: f64) -> Self {
         let places = vec![Place { list: List::Builtin, rank: 1, measure: cosine, share: cosine }];
         Self { entry, score: cosine, places, factors: (1.0, 1.0), is_weak: false, folded: Vec::new() }
@@ -150,8 +151,8 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
 
 /// Minimum share of the words of the query, weighted by rarity, at which a full-text match is not weak.
 const HAS_WORDS: f64 = 0.25;
-/// Minimum cosines at which a vector match is not weak: for the built-in model, for a model that knows the language of
-/// the query, and the amount added for a model that only knows its script.
+/// Minimum cosine at which a vector match is not weak: for the built-in model, for a model that knows the language of
+/// the query, and the amount that is added for a model that only knows the script of the query.
 const NEAR_BUILTIN: f64 = 0.17;
 const NEAR_FLUENT: f64 = 0.35;
 const NEAR_FOREIGN_MORE: f64 = 0.1;
@@ -167,8 +168,8 @@ fn is_weak(places: &[Place], ask: &Ask) -> bool {
     !places.iter().any(speaks)
 }
 
-/// Moves entries of other stores after own entries once they fill half of the results, so that they cannot displace own
-/// entries.
+/// Moves entries from other stores behind this store's entries once they fill half of the results, so that they cannot
+/// displace this store's entries.
 fn own_first_half(ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     let mut room = limit.div_ceil(2);
     let (mut kept, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.into_iter().partition(|hit| {
@@ -180,12 +181,12 @@ fn own_first_half(ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     kept
 }
 
-/// Weight of full text beside a model that knows the language of the query, if an entry contains the whole query.
+/// Weight of full text if the configured model knows the language of the query and an entry contains the whole query.
 const TEXT: f64 = 3.0;
 
-/// Returns the weight of full text. `share` is the largest share of the query that an entry contains. Beside a model
-/// that knows the language, the weight grows with it: some entry contains nearly all of a query with a rare word, such
-/// as an error code, while every entry contains few words of a paraphrase.
+/// Returns the weight of full text. `share` is the largest share of the query that an entry contains. If the configured
+/// model knows the language, the weight grows with `share`: a query with a rare word, such as an error code, is
+/// contained almost completely in some entry, but a paraphrase shares few words with any entry.
 fn text_weight(fluency: f64, share: f64) -> f64 {
     fluency * TEXT * share + (1.0 - fluency)
 }
@@ -200,15 +201,16 @@ fn enter(found: &mut HashMap<i64, Vec<Place>>, list: List, listed: impl Iterator
     }
 }
 
-/// Returns the factors for age and confidence.
+/// Returns the factors by which age and confidence reduce the score.
 fn factors(entry: &Filtered, ask: &Ask) -> (f64, f64) {
     let days = ask.scope.now.saturating_sub(entry.at).max(0) as f64 / 86_400_000.0;
     let age = 1.0 - BY_AGE * (1.0 - 0.5_f64.powf(days / ask.half_life_days.max(1.0)));
     (age, 1.0 - BY_CONFIDENCE * (1.0 - f64::from(entry.confidence).clamp(0.0, 1.0)))
 }
 
-/// Folds entries with the same wording into the first of them. One of them represents all: an own entry before one of
-/// another store, then a statement of the user, then the entry with the highest confidence.
+/// Folds entries with the same wording into one result at the place of the first. The result shows an entry of this
+/// store if there is one, then preferably an entry that comes from the user, then the entry with the highest
+/// confidence.
 fn fold(index: &dyn VectorIndex, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> {
     let mut kept: Vec<Ranked> = Vec::new();
     for mut hit in ranked {
@@ -217,8 +219,8 @@ fn fold(index: &dyn VectorIndex, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> 
             |a: &Filtered, b: &Filtered| a.kind == b.kind && a.gist == b.gist && a.app == b.app && a.site == b.site;
         let same = kept.iter_mut().find(|other| own.zip(index.get(other.entry)).is_some_and(|(a, b)| alike(a, b)));
         if let Some(other) = same {
-            // Own entries take precedence over those of other stores, which can contain any claim, and statements of
-            // the user over those of pages and tools.
+            // Entries of this store take precedence over those from other stores, which can claim anything, and
+            // statements by the user over those from pages and tools.
             let believed =
                 |entry: i64| index.get(entry).map_or((false, false, 0.0), |f| (entry > 0, f.by_user, f.confidence));
             if believed(hit.entry) > believed(other.entry) {

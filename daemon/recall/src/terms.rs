@@ -1,11 +1,12 @@
-//! Full-text search over entries, ranked by BM25.
+//! Full-text search over entries, ranked with BM25.
 //!
 //! The index is a plain table of hashed terms, which is written together with the entry. A term is *common* if it
-//! occurs in at least [`Effort::entries`] entries. Rare terms are read completely, and the entries that contain them
-//! are the candidates. Common terms are only looked up for the best candidates. If there are fewer candidates than
-//! [`Effort::depth`], common terms are read, too, newest entries first.
+//! occurs in at least [`Effort::entries`] entries. For rare terms, all entries that contain them are read; these are
+//! the candidates. Common terms are only looked up for the best candidates. If there are fewer candidates than
+//! [`Effort::depth`], the entries with common terms are read, too, newest first.
 //!
-//! The rarity of a common term is an estimate: it is assumed to be as frequent in all entries as in the newest ones.
+//! The rarity of a common term is an estimate: the term is assumed to be as frequent in all entries as in the newest
+//! ones.
 //!
 //! Invariant: the limits in [`Effort`] bound the number of rows that a query reads, however many entries there are. The
 //! tests below check for several queries that the first result is the same as if all entries were read.
@@ -18,39 +19,39 @@ use rustc_hash::FxHashMap;
 use afd_base::text::{self, cut};
 use afd_store::{Result, Sql as _, args};
 
-/// Maximum length of the indexed text, characters, and maximum number of its distinct terms.
+/// Maximum length of the indexed text, characters, and maximum number of distinct terms in it.
 const MAX_TEXT: usize = 24_000;
 const MAX_TERMS: usize = 512;
-/// Length of the key of a term, bytes.
+/// Length of a term's key, bytes.
 const KEY: usize = 5;
-/// The usual parameters of BM25: the influence of repeated terms, and of the length of an entry.
+/// The usual BM25 parameters: the influence of repeated terms, and of the length of an entry.
 const K1: f64 = 1.2;
 const B: f64 = 0.6;
 
-/// Terms of a text: keys with their counts, and the number of words.
+/// Terms in a piece of text: their keys and counts, and the number of words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Keys with their counts.
+    /// Keys of the terms, each with its count.
     pub counts: Vec<(i64, i64)>,
-    /// Number of words.
+    /// Number of words in the text.
     pub words: i64,
 }
 
 /// Limits of a search, which bound its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
-    /// Maximum number of terms of the query.
+    /// Maximum number of query terms that are searched for.
     pub terms: usize,
-    /// Maximum number of entries read for each term, newest first.
+    /// Maximum number of entries that are read for each term, newest first.
     pub entries: usize,
-    /// Number of entries of each list that are fused.
+    /// Number of entries from each list that are fused.
     pub depth: usize,
 }
 
 impl Effort {
-    /// Limits of a requested search.
+    /// Limits for a search that a caller requested.
     pub const SEARCH: Self = Self { terms: 48, entries: 10_000, depth: 60 };
-    /// Limits of automatic recall, which adds entries to other responses.
+    /// Limits for automatic recall, which adds entries to other responses.
     pub const ASIDE: Self = Self { terms: 10, entries: 400, depth: 10 };
 }
 
@@ -58,7 +59,7 @@ fn key(word: &str) -> i64 {
     text::hash(text::stem(word)) & 0xff_ffff_ffff
 }
 
-/// Returns the terms of a text, in the order in which they first occur.
+/// Returns the terms in `text`, in the order in which they first occur.
 pub fn of(text: &str) -> Terms {
     let mut terms = Terms::default();
     let mut places: HashMap<i64, usize> = HashMap::new();
@@ -81,7 +82,7 @@ pub fn of(text: &str) -> Terms {
 }
 
 impl Terms {
-    /// Returns the keys as they are stored with the entry.
+    /// Returns the keys in the form in which they are stored with an entry.
     pub fn keys(&self) -> Vec<u8> {
         self.counts.iter().flat_map(|(key, _)| key.to_le_bytes().into_iter().take(KEY)).collect()
     }
@@ -102,7 +103,7 @@ pub fn insert(connection: &Connection, entry: i64, terms: &Terms) -> Result<()> 
     Ok(())
 }
 
-/// Removes an entry, given the keys that are stored with it.
+/// Removes an entry from the index, given the keys that are stored with the entry.
 pub fn remove(connection: &Connection, entry: i64, keys: &[u8]) -> Result<()> {
     let mut delete =
         connection.prepare_cached("DELETE FROM entry_terms WHERE term = :term AND entry_id = :entry_id")?;
@@ -112,7 +113,7 @@ pub fn remove(connection: &Connection, entry: i64, keys: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether the first and the last of an entry's stored keys are in the index.
+/// Returns whether the index contains the first and the last of an entry's stored keys.
 pub fn are_there(connection: &Connection, entry: i64, keys: &[u8]) -> Result<bool> {
     let mut found = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM entry_terms WHERE term = :term AND entry_id = :entry_id) AS found",
@@ -123,16 +124,16 @@ pub fn are_there(connection: &Connection, entry: i64, keys: &[u8]) -> Result<boo
     })
 }
 
-/// Size of the corpus.
+/// Size of the full-text corpus.
 #[derive(Debug, Clone, Copy)]
 pub struct Corpus {
     /// Number of entries.
     pub entries: usize,
-    /// Mean number of words of an entry.
+    /// Mean number of words per entry.
     pub mean_words: f64,
 }
 
-/// An entry that contains terms of a query.
+/// An entry that contains query terms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match {
     /// Row id of the entry.
@@ -150,12 +151,12 @@ pub struct Found {
     pub matches: Vec<Match>,
     /// Largest share of the query that any match contains, 0 to 1.
     pub share: f64,
-    /// Terms of the query, with their rarities.
+    /// Query terms with their rarities.
     rarities: Vec<(i64, f64)>,
 }
 
 impl Found {
-    /// Adds a text that is not in the index, if it contains terms of the query.
+    /// Adds an entry that is not in the index as a match, if its text contains query terms.
     pub fn add(&mut self, entry: i64, text: &Terms, corpus: Corpus) {
         let (mut score, mut has, mut sum) = (0.0, 0.0, 0.0);
         for (term, rarity) in &self.rarities {
@@ -174,29 +175,29 @@ impl Found {
     }
 }
 
-/// Returns the BM25 weight of a term that occurs `count` times in an entry of `words` words.
+/// Returns the BM25 weight of a term that occurs `count` times in an entry with `words` words.
 fn weight(count: f64, words: f64, corpus: Corpus) -> f64 {
     let norm = K1 * (1.0 - B + B * words / corpus.mean_words.max(1.0));
     count * (K1 + 1.0) / (count + norm)
 }
 
-/// A term of a query.
+/// A query term.
 #[derive(Debug)]
 struct Wanted {
     key: i64,
     /// Rarity: the inverse document frequency, increased if the query repeats the term.
     rarity: f64,
-    /// Entries that contain it, with counts, newest first; empty if the term is common.
+    /// Entries that contain the term, with the counts of the term, newest first; empty if the term is common.
     entries: Vec<(i64, i64)>,
-    /// The oldest entry that would be read, if the term is common.
+    /// Oldest entry that would be read for the term if the term is common; otherwise `None`.
     oldest: Option<i64>,
 }
 
-/// Minimum rarity of a term, as a share of that of the rarest term. Nearly all entries contain a term below it, so that
-/// term is ignored.
+/// Minimum rarity of a term, relative to the rarest term in the query. Terms with a lower rarity are ignored, because
+/// nearly all entries contain them.
 const TELLS: f64 = 0.02;
 
-/// Returns the terms of a query that are searched for.
+/// Returns the query terms that are searched for.
 fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus) -> Result<Vec<Wanted>> {
     let newest = super::extent::last_id(connection)?;
     let mut wanted = Vec::new();
@@ -217,7 +218,7 @@ fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus
     Ok(wanted)
 }
 
-/// Returns the oldest entry that is read for a term, if the term is common.
+/// Returns the oldest entry that is read for a term if the term is common, otherwise `None`.
 fn oldest_read(connection: &Connection, term: i64, effort: Effort) -> Result<Option<i64>> {
     let before = i64::try_from(effort.entries).unwrap_or(i64::MAX) - 1;
     connection.first(
@@ -227,12 +228,12 @@ fn oldest_read(connection: &Connection, term: i64, effort: Effort) -> Result<Opt
     )
 }
 
-/// Returns the newest entries that contain a term, with counts, newest first.
+/// Returns the newest entries that contain a term, with the counts of the term, newest first.
 fn read(connection: &Connection, term: i64, effort: Effort) -> Result<Vec<(i64, i64)>> {
     let mut read = connection.prepare_cached(
         "SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit",
     )?;
-    // Looked up once: there are many rows.
+    // Look up the column indexes only once, because there are many rows.
     let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
     let mut rows = read.query(args! {term, limit: i64::try_from(effort.entries).unwrap_or(i64::MAX)})?;
     let mut entries = Vec::new();
@@ -242,14 +243,14 @@ fn read(connection: &Connection, term: i64, effort: Effort) -> Result<Vec<(i64, 
     Ok(entries)
 }
 
-/// Minimum number of candidates for which unread common terms are looked up.
+/// Minimum number of candidates for which common terms that were not read are looked up.
 const CANDIDATES: usize = 80;
 
-/// Returns the entries that contain terms of a query, best first. `words` returns the number of words of an entry, or
-/// `None` if the search must not return the entry.
+/// Returns the entries that contain query terms, best first. `words` returns the number of words in an entry, or `None`
+/// if the search must not return the entry.
 ///
-/// Entries with a rare term are candidates. Common terms are read, up to the limit, only if there are too few
-/// candidates. Common terms that were not read are looked up for the best candidates.
+/// Entries with a rare term are candidates. The entries with common terms are read, up to the limit, only if there are
+/// too few candidates. For the best candidates, common terms that were not read are looked up.
 pub fn search(
     connection: &Connection,
     query: &Terms,
@@ -293,7 +294,7 @@ pub fn search(
     Ok(Found { matches, share, rarities: terms.iter().map(|term| (term.key, term.rarity)).collect() })
 }
 
-/// Returns the count of a term in an entry, if the entry contains it.
+/// Returns how often a term occurs in an entry, if the entry contains it.
 fn count_in(connection: &Connection, term: i64, entry: i64) -> Result<Option<i64>> {
     connection.first(
         "SELECT count FROM entry_terms WHERE term = :term AND entry_id = :entry_id",
@@ -302,13 +303,13 @@ fn count_in(connection: &Connection, term: i64, entry: i64) -> Result<Option<i64
     )
 }
 
-/// An entry with the score of its terms so far.
+/// An entry with the score of the terms that were evaluated so far.
 #[derive(Debug, Clone, Copy)]
 struct Scored {
     entry: i64,
     words: u32,
     score: f64,
-    /// Sum of the rarities of the terms that it contains.
+    /// Sum of the rarities of the query terms that the entry contains.
     has: f64,
 }
 
@@ -319,7 +320,7 @@ impl Scored {
     }
 }
 
-/// Keeps the `count` best entries, best first. Of equal ones, the newer comes first.
+/// Keeps the `count` best entries, best first. Among entries with equal scores, the newer one comes first.
 fn best(scored: &mut Vec<Scored>, count: usize) {
     let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry));
     if scored.len() > count {

@@ -4,18 +4,18 @@ use rusqlite::Connection;
 
 use afd_store::{Result, Sql as _, args, now_ms};
 
-/// A model that embeddings were made with.
+/// A model that computes embeddings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
     /// Row id.
     pub id: i64,
-    /// Identity: everything that its vectors depend on.
+    /// Identity of the model, which includes everything that its vectors depend on.
     pub identity: String,
-    /// Number of components.
+    /// Number of components in the model's vectors.
     pub dimensions: i64,
 }
 
-/// Returns the model with an identity, if it was used before.
+/// Returns the model with this identity, if it was used before.
 pub fn find_model(connection: &Connection, identity: &str) -> Result<Option<Model>> {
     connection.first(
         "SELECT id, identity, dimensions FROM embedding_models WHERE identity = :identity",
@@ -24,7 +24,7 @@ pub fn find_model(connection: &Connection, identity: &str) -> Result<Option<Mode
     )
 }
 
-/// Returns the model with an identity. Inserts it if it was not used before.
+/// Returns the model with this identity, inserting it if it was not used before.
 pub fn model(connection: &Connection, identity: &str, dimensions: i64) -> Result<Model> {
     if let Some(model) = find_model(connection, identity)? {
         return Ok(model);
@@ -46,12 +46,12 @@ fn bytes_of(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// Returns the words of a stored sketch.
+/// Returns the 64-bit words of a stored sketch.
 pub fn stored_sketch(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
 
-/// Stores the vector of an entry; `content` is the hash of the text from which the vector was computed.
+/// Stores the vector of an entry. `content` is the hash of the text from which the vector was computed.
 pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<()> {
     connection.run(
         "INSERT INTO embeddings (model_id, entry_id, content, vector, created_at) VALUES (:model_id, :entry_id, :content, :vector, :now)
@@ -86,7 +86,7 @@ fn delete_sketch(connection: &Connection, model: i64, entry: i64) -> Result<()> 
     Ok(())
 }
 
-/// Removes the vectors of an entry.
+/// Removes all vectors of an entry.
 pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
     let mut of = connection.prepare_cached("SELECT model_id FROM embeddings WHERE entry_id = :entry_id")?;
     let models: Vec<i64> =
@@ -98,7 +98,7 @@ pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the vector of an entry.
+/// Returns the vector that a model computed for an entry.
 pub fn get(connection: &Connection, model: i64, entry: i64) -> Result<Option<Vec<f32>>> {
     let bytes: Option<Vec<u8>> = connection.first(
         "SELECT vector FROM embeddings WHERE entry_id = :entry_id AND model_id = :model_id",
@@ -137,7 +137,7 @@ pub fn are_sound(connection: &Connection, entry: i64, needed: i64) -> Result<boo
 
 /// Returns the dot product of two vectors, which is the cosine of their angle if both have unit length.
 pub fn product(a: &[f32], b: &[f32]) -> f32 {
-    // Eight independent sums, so that the processor can add them at once.
+    // Use eight independent sums, so that the processor can compute them in parallel.
     let mut sums = [0.0_f32; 8];
     let (left, right) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     for (x, y) in left.0.iter().zip(right.0) {
@@ -148,11 +148,11 @@ pub fn product(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f32>()
 }
 
-/// Maximum number of entries that one call of `lacking` examines.
+/// Maximum number of entries that one call to `lacking` examines.
 const LOOKED_AT: i64 = 1_000;
 
 /// Returns up to `limit` entries that changed after a version and lack a vector of a model for their current content.
-/// Also returns the version up to which entries were examined, or `None` if there are no more.
+/// Also returns the version up to which entries were examined, or `None` if there are no more entries to examine.
 pub fn lacking(connection: &Connection, model: i64, after: i64, limit: usize) -> Result<(Vec<i64>, Option<i64>)> {
     let mut statement = connection.prepare_cached(
         "SELECT e.id, e.version, e.gone = 0 AND e.due = 0 AND e.words > 0 AND (v.id IS NULL OR v.content <> e.content) AS lacks
@@ -183,8 +183,8 @@ pub fn count(connection: &Connection, model: i64) -> Result<i64> {
     )
 }
 
-/// Deletes up to `limit` vectors of models whose identities are not in `keep`. Returns the entries of these vectors.
-/// The rows of the models stay, so that their ids are not reused.
+/// Deletes up to `limit` vectors that belong to models whose identities are not in `keep`. Returns the entries of the
+/// deleted vectors. The rows of the models stay, so that their ids are not reused.
 pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Result<Vec<i64>> {
     let models: Vec<(i64, String)> = connection.all("SELECT id, identity FROM embedding_models", [], |row| {
         Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?))
@@ -206,8 +206,8 @@ pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Resu
     Ok(deleted)
 }
 
-/// Empties up to `limit` stale vectors of a model: those computed before `before` (UTC milliseconds) whose entries were
-/// not used since. Returns these entries.
+/// Empties up to `limit` stale vectors of a model: those computed before `before` (UTC milliseconds) whose entries have
+/// not been used since. Returns the row ids of these entries.
 pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64) -> Result<Vec<i64>> {
     let stale: Vec<i64> = connection.all(
         "SELECT v.entry_id FROM embeddings v JOIN entries e ON e.id = v.entry_id
@@ -223,7 +223,7 @@ pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64)
     Ok(stale)
 }
 
-/// Deletes the stale vectors of an entry, so that they are computed again. Returns whether there were any.
+/// Deletes an entry's emptied vectors, so that they are computed again. Returns whether there were any.
 pub fn renew(connection: &Connection, entry: i64) -> Result<bool> {
     let stale = connection.run("DELETE FROM embeddings WHERE entry_id = :entry AND vector = x''", args! {entry})?;
     Ok(stale > 0)

@@ -1,4 +1,4 @@
-//! Pure functions over the contents of a screen. They use no clock, no files and no devices.
+//! Pure functions over the contents of a screen. They access neither a clock nor files nor devices.
 
 pub mod page;
 pub mod picture;

@@ -21,7 +21,7 @@ use afd_base::task::run_blocking;
 use afd_store::artifact::{self, ArtifactError, Filter, NewArtifact, Place};
 use afd_store::{Store, new_uid};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ArtifactList, _, _>(|core, p| async move { list(&core.store, &p).await });
     methods.add::<ArtifactGet, _, _>(|core, p| async move { get(&core, &p).await });
@@ -49,13 +49,13 @@ impl From<ArtifactError> for Error {
 /// Location that a call requests for its artifact.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Destination<'a> {
-    /// Parameter name and path of a file or directory for this kind of artifact.
+    /// Name and value of the parameter that gives a file or directory path for this kind of artifact.
     pub path: Option<(&'static str, &'a str)>,
     /// Shared artifact root requested by the caller (`artifactDir`).
     pub root: Option<&'a str>,
 }
 
-/// Content and metadata of an artifact to be written.
+/// Content and metadata of an artifact that a call writes.
 pub(super) struct Content {
     pub kind: &'static str,
     pub mime_type: &'static str,
@@ -75,7 +75,7 @@ impl Content {
 
 impl Call {
     /// Chooses the location of an artifact: the path from the call, else the setting for its kind, else the shared root
-    /// from the call, else the one from the settings.
+    /// from the call, else the shared root from the settings.
     fn place(&self, kind: &str, destination: Destination<'_>) -> Result<Place> {
         let settings = &self.core.config.get().artifacts;
         let is_dir = kind.starts_with("page_");
@@ -99,7 +99,7 @@ impl Call {
         }
     }
 
-    /// Writes an artifact of this call.
+    /// Writes an artifact for this call.
     pub(super) async fn save_artifact(&self, content: Content, destination: Destination<'_>) -> Result<SavedArtifact> {
         let core = &self.core;
         let place = self.place(content.kind, destination)?;
@@ -219,7 +219,7 @@ fn is_daemon_path(path: &Path, database: &Path, config: &Path, socket: &Path) ->
     of_database.iter().chain(&others).filter_map(|own| real(own)).any(|own| own == wanted)
 }
 
-/// `artifact.list`
+/// Implements `artifact.list`.
 ///
 /// # Errors
 /// If `limit` or `cursor` is out of range, or if the database cannot be read.
@@ -238,7 +238,7 @@ fn unknown(id: i64) -> Error {
         .details(json!({"id": id}))
 }
 
-/// `artifact.get`
+/// Implements `artifact.get`.
 ///
 /// # Errors
 /// If there is no such artifact, or if its content was requested and is too large or missing.
@@ -274,12 +274,12 @@ pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<ArtifactDetails
     Ok(got)
 }
 
-/// Encodes bytes for a response, on a blocking thread.
+/// Encodes bytes as base64 for a response, on a blocking thread.
 pub(super) async fn as_base64(bytes: Vec<u8>) -> Result<String> {
     Ok(run_blocking(move || base64::engine::general_purpose::STANDARD.encode(bytes)).await?)
 }
 
-/// `artifact.delete`
+/// Implements `artifact.delete`.
 ///
 /// # Errors
 /// If there is no such artifact, or if it cannot be deleted.

@@ -46,7 +46,7 @@ impl Core {
     }
 
     /// Like [`Core::call`], for a call that starts with a device read. The read is queued before the first await, so
-    /// that the calls of a connection start in the order in which they were sent.
+    /// that calls on a connection start in the order in which they were sent.
     pub(super) async fn call_reading<P: DeviceCall, T>(
         self: &Arc<Self>,
         params: &P,

@@ -1,4 +1,4 @@
-//! Checks of parameters that several methods share.
+//! Parameter checks that several methods share.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub(in crate::app) fn check_new_name(field: &'static str, name: &str) -> Result<
     Ok(())
 }
 
-/// Returns the error for a name that another session has.
+/// Returns the error for a name that another session already has.
 pub(in crate::app) fn name_taken(name: &str) -> Error {
     Error::new(ErrorCode::Conflict, format!("another session is called {name:?}"))
         .hint("choose another name, or rename or delete that session")
@@ -63,7 +63,7 @@ pub(in crate::app) fn check_optional(field: &'static str, text: Option<&str>, mo
     }
 }
 
-/// Returns the value of an optional text after a change. An empty new text removes the value.
+/// Returns an optional text value after a change: `new` if given, else `old`. An empty `new` removes the value.
 pub(in crate::app) fn changed(new: Option<String>, old: Option<String>) -> Option<String> {
     new.map_or(old, |text| Some(text).filter(|text| !text.is_empty()))
 }
@@ -71,7 +71,7 @@ pub(in crate::app) fn changed(new: Option<String>, old: Option<String>) -> Optio
 /// Maximum length of a goal, characters.
 pub(in crate::app) const MAX_GOAL: usize = 2_000;
 
-/// Checks times of a file, UTC milliseconds: not before 2000, and not more than a day ahead.
+/// Checks that times from a file (UTC milliseconds) are neither before the year 2000 nor more than a day in the future.
 pub(in crate::app) fn check_times(times: &[Option<i64>]) -> Result<()> {
     let range = 946_684_800_000..=now_ms() + 86_400_000;
     match times.iter().flatten().find(|at| !range.contains(*at)) {

@@ -43,7 +43,7 @@ pub struct Core {
     pub jobs: Jobs,
     /// Index of recall entries, and the configured embedding model.
     pub recall: Recall,
-    /// Views of the sessions, hashes of typed text, and the index of screen states.
+    /// Session views, hashes of typed text, and the index of screen states.
     pub experience: Experience,
     /// Newest captures of the devices, and their observation streams.
     pub(super) screens: Screens,
@@ -121,8 +121,8 @@ impl Core {
             .map(|closed| closed.len())
     }
 
-    /// Returns whether the database is damaged and the settings allow the daemon to work without it, which it does
-    /// after a restart.
+    /// Returns whether the database is damaged and the daemon must be restarted to work without it, as the settings
+    /// allow.
     pub fn must_restart_to_work(&self) -> bool {
         self.substitute.is_none() && !self.config.get().memory_required && self.store.damage().is_some()
     }
@@ -130,7 +130,7 @@ impl Core {
     /// Commits the call and runs `work` to completion, even if the caller disconnects.
     ///
     /// # Errors
-    /// `CANCELLED` if the call was cancelled before; the work is not started in that case.
+    /// `CANCELLED` if the call was cancelled before it committed; the work is not started in that case.
     pub(super) async fn finish<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl Future<Output = T> + Send + 'static,

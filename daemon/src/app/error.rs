@@ -10,7 +10,7 @@ use afd_store::StoreError;
 /// Result of a use case.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Error of a call: code, message, and advice for the caller.
+/// Error returned by a call: code, message, and advice for the caller.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -30,13 +30,13 @@ impl Error {
         Self { code, message: message.into(), hint: None, details: None }
     }
 
-    /// Sets the hint.
+    /// Sets the advice for the caller.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Sets the details.
+    /// Sets the structured details.
     pub fn details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self

@@ -17,13 +17,13 @@ use afd_experience::visual::Index;
 use afd_store::{Store, StoreError};
 use afd_workspace as sessions;
 
-/// Views of the sessions, hashes of typed text, and the index of screen states.
+/// Session views, hashes of typed text, and the index of screen states.
 pub struct Experience {
     /// Newest observation and aliases of each session and device.
     pub(super) views: Views,
-    /// Keyed hashes of typed text, by which it is recognised and redacted.
+    /// Keyed hashes of typed text, used to recognise and redact it.
     pub(super) secrets: Arc<Secrets>,
-    /// Index by which screens are recognised as states.
+    /// Index used to recognise screens as states.
     pub visual: Arc<Index>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Screens {
 /// The sessions and their conversations.
 #[derive(Default)]
 pub struct Sessions {
-    /// Row ids by name.
+    /// Session row ids, by session name.
     rows: Mutex<HashMap<String, i64>>,
     /// Counter that is incremented whenever row ids are forgotten.
     changes: AtomicU64,
@@ -87,7 +87,7 @@ impl Sessions {
         Ok(id)
     }
 
-    /// Forgets the row id of a session that is renamed or deleted. Call it before and after the change.
+    /// Forgets the row id of a session that is renamed or deleted. Call this both before and after the change.
     pub(super) fn forget(&self, name: &str) {
         let mut known = self.rows.lock();
         self.changes.fetch_add(1, Ordering::SeqCst);

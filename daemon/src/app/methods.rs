@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Core, Error, Result, params, replay};
 
-/// Function that decodes the parameters of a method and returns its work.
+/// Function that decodes a method's parameters and returns the work to execute.
 pub type Handler = Box<dyn Fn(Arc<Core>, Option<&str>) -> Result<replay::Work> + Send + Sync>;
 
 /// Rows of the method table with their handlers.
@@ -18,7 +18,7 @@ pub type Handler = Box<dyn Fn(Arc<Core>, Option<&str>) -> Result<replay::Work> +
 pub struct Methods(Vec<(&'static MethodInfo, Handler)>);
 
 impl Methods {
-    /// Adds a method.
+    /// Adds a method and the use case that implements it.
     pub(super) fn add<M, F, Fut>(&mut self, use_case: F)
     where
         M: Method,

@@ -51,7 +51,7 @@ fn within_limits<T: Limited>(params: T) -> Result<T, Error> {
     }
 }
 
-/// Maximum number of parameters of a call whose numbers are converted.
+/// Maximum number of values in a call that are rewritten as plain numbers.
 const MAX_NUMBERS: usize = 32;
 
 /// Returns the parameters with the value at a path written as a plain number, because clients also send whole numbers
@@ -84,7 +84,7 @@ fn pointer(path: &str) -> String {
 /// themselves. Returns the remaining parameters and the key.
 ///
 /// # Errors
-/// When the key is invalid.
+/// If the key is invalid.
 pub fn request_key<'a>(
     text: Option<&'a str>,
     method: &MethodInfo,

@@ -21,7 +21,7 @@ use afd_store::{Reader, Store};
 use afd_workspace::patterns::Promoted;
 use afd_workspace::{page_models, patterns};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<PatternSave, _, _>(|core, p| async move { save(&core, &p).await });
     methods.add::<PatternFind, _, _>(|core, p| async move { find(&core, &p).await });
@@ -35,14 +35,14 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<PageModelDelete, _, _>(|core, p| async move { delete_page(&core.store, &p).await });
 }
 
-/// Maximum size of the data of a pattern, in bytes.
+/// Maximum size of a pattern's data, bytes.
 const MAX_DATA: usize = 64 << 10;
 
 fn not_found(what: &str, id: i64) -> Error {
     Error::new(ErrorCode::NotFound, format!("no such {what}: {id}"))
 }
 
-/// `pattern.save`
+/// Implements `pattern.save`.
 ///
 /// # Errors
 /// If a parameter is invalid.
@@ -84,7 +84,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     saved.await
 }
 
-/// `pattern.find`
+/// Implements `pattern.find`.
 ///
 /// # Errors
 /// If a parameter is out of range, or if there is no such session.
@@ -153,7 +153,7 @@ pub async fn used(store: &Store, params: &PatternUsedParams) -> Result<Pattern> 
     store.write(move |c| patterns::used(c, id, held)).await?.ok_or_else(|| not_found("pattern", id))
 }
 
-/// `pattern.delete`
+/// Implements `pattern.delete`.
 ///
 /// # Errors
 /// If there is no such pattern.
@@ -172,7 +172,7 @@ pub async fn delete(store: &Store, params: &PatternDeleteParams) -> Result<Delet
 /// `pattern.merge`: merges a pattern into another one.
 ///
 /// # Errors
-/// If there is no such pattern, or `CONFLICT` if the patterns differ in another field than their texts.
+/// If there is no such pattern, or `CONFLICT` if the patterns differ in any field other than their text.
 pub async fn merge(store: &Store, params: &PatternMergeParams) -> Result<Pattern> {
     let (id, into) = (params.id, params.into);
     if id == into {
@@ -192,7 +192,7 @@ pub async fn merge(store: &Store, params: &PatternMergeParams) -> Result<Pattern
     Ok(merged)
 }
 
-/// `pageModel.save`
+/// Implements `pageModel.save`.
 ///
 /// # Errors
 /// If a parameter is invalid.
@@ -212,7 +212,7 @@ pub async fn save_page(store: &Store, params: &PageModelSaveParams) -> Result<Pa
     Ok(saved.await?)
 }
 
-/// `pageModel.find`
+/// Implements `pageModel.find`.
 ///
 /// # Errors
 /// If a parameter is out of range.
@@ -223,7 +223,7 @@ pub async fn find_pages(store: &Store, params: &PageModelFindParams) -> Result<P
     Ok(PageModels { page, page_models })
 }
 
-/// `pageModel.delete`
+/// Implements `pageModel.delete`.
 ///
 /// # Errors
 /// If there is no such page model.

@@ -15,14 +15,14 @@ use super::{Core, Result};
 use crate::app::Methods;
 use afd_device::{Command, Input};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecoverBack, _, _>(|core, p| async move { back(&core, &p).await });
     methods.add::<RecoverHome, _, _>(|core, p| async move { home(&core, &p).await });
     methods.add::<RecoverRelaunch, _, _>(|core, p| async move { relaunch(&core, &p).await });
 }
 
-/// `recover.back`
+/// Implements `recover.back`.
 ///
 /// # Errors
 /// If `times` is out of range, or if the device fails to act.
@@ -33,12 +33,12 @@ pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<Recover
     run(core, params, action, vec![Input::Back; times as usize]).await
 }
 
-/// `recover.home`
+/// Implements `recover.home`.
 pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<RecoverResult>> {
     run(core, params, Action::of(Verb::Home), vec![Input::Home]).await
 }
 
-/// `recover.relaunch`
+/// Implements `recover.relaunch`.
 ///
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.

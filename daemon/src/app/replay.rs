@@ -1,11 +1,11 @@
 //! Idempotency: executes a writing call with a request key once, records its outcome, and replays it for repeated
 //! calls.
 //!
-//! * The start of the call is recorded in the transaction of its first write, and its result afterwards, in the
-//!   background. A call that a crash interrupted before its first write is therefore executed again when it is
-//!   repeated. A call that had already written something returns `OUTCOME_UNKNOWN`, because the rest of it may be
+//! * The start of the call is recorded in the same transaction as its first write. Its result is recorded afterwards,
+//!   in the background. A call that a crash interrupted before its first write is therefore executed again when it is
+//!   repeated. A call that had already written something returns `OUTCOME_UNKNOWN`, because its remaining writes may be
 //!   missing.
-//! * Calls with effects outside of the database are recorded before they start.
+//! * Calls with effects outside the database are recorded before they start.
 //! * The record of a failed call is deleted, so that the call can be retried.
 //! * A lock on method and key is held until the result is stored, so that a concurrent call with the same key waits.
 //! * The record contains a keyed hash of method and parameters. A key that is reused for a different call is refused.
@@ -31,14 +31,14 @@ use super::{Core, Error, Result, scope};
 use afd_experience::memory::requests;
 use afd_store::{Opening, Store, with_opening};
 
-/// The work of a call, which results in JSON.
+/// The work of a call; its result is JSON.
 pub type Work = BoxFuture<'static, Result<Box<RawValue>>>;
 
 /// Result of a call, as JSON.
 pub struct Response {
-    /// The JSON.
+    /// Result as JSON.
     pub result: Box<RawValue>,
-    /// Whether it is the recorded result of an earlier call.
+    /// Whether this is the recorded result of an earlier call.
     is_recorded: bool,
 }
 
@@ -51,7 +51,7 @@ impl Response {
 /// Checks a request key.
 ///
 /// # Errors
-/// If it is empty, longer than 256 bytes, or not a string.
+/// If the key is empty, longer than 256 bytes, or not a string.
 pub fn check_key(key: Value) -> Result<String> {
     match key {
         Value::String(key) if (1..=256).contains(&key.len()) => Ok(key),
@@ -60,12 +60,12 @@ pub fn check_key(key: Value) -> Result<String> {
     }
 }
 
-/// Executes a call, or returns the outcome recorded for its key. Once started, a writing call runs to completion. The
-/// writing calls of a connection start in the order in which they were sent, with or without a key.
+/// Executes a call, or returns the outcome recorded for its key. Once started, a writing call runs to completion.
+/// Writing calls on a connection start in the order in which they were sent, with or without a key.
 ///
 /// # Errors
-/// Those of the call; `CANCELLED` if it was cancelled before it started; `CONFLICT` if the key was used for a different
-/// call; `OUTCOME_UNKNOWN` if the daemon stopped while the call was running.
+/// The errors of the call; `CANCELLED` if it was cancelled before it started; `CONFLICT` if the key was used for a
+/// different call; `OUTCOME_UNKNOWN` if the daemon stopped while the call was running.
 pub async fn run(
     core: &Arc<Core>,
     method: &'static MethodInfo,
@@ -105,7 +105,7 @@ fn session_of(method: &MethodInfo, params: &str) -> Option<String> {
     method.takes.session.then(|| named().unwrap_or_else(|| DEFAULT_SESSION.to_owned()))
 }
 
-/// Polls `work` once while it holds `order`, so that it starts before the next call of the connection, then runs it to
+/// Polls `work` once while it holds `order`, so that it starts before the next call on the connection, then runs it to
 /// completion.
 async fn start(mut work: Work, order: OwnedMutexGuard<()>) -> Result<Box<RawValue>> {
     let first = poll_immediate(&mut work).await;
@@ -124,7 +124,7 @@ async fn run_once(
     work: Work,
 ) -> Result<Response> {
     let hash = core.experience.secrets.hash(&format!("{}{params}", method.name));
-    // Reading the key takes time; hold the order, so that calls of a connection still take effect in sequence.
+    // Reading the key takes time; hold the order, so that calls on a connection still take effect in sequence.
     let order = scope::current().in_order().await;
     let lock = core.locks.calls.lock((method.name, key.clone())).await;
     let call = KeyedCall { core: core.clone(), method: method.name, key, hash };
@@ -141,7 +141,7 @@ struct KeyedCall {
 }
 
 impl KeyedCall {
-    /// Executes the call, unless it is recorded. `lock` is held until the result is stored.
+    /// Executes the call, unless its outcome is already recorded. `lock` is held until the result is stored.
     async fn run(self, order: OwnedMutexGuard<()>, work: Work, lock: impl Send + 'static) -> Result<Response> {
         let (method, key) = (self.method, self.key.clone());
         match self.core.store.read(move |c| requests::find(c, method, &key)).await {
@@ -188,7 +188,7 @@ impl KeyedCall {
         Opening::new(move |c| requests::begin(c, &origin, call.method, &call.key, &call.hash))
     }
 
-    /// Stores the result of the call. If the call failed, deletes the record that it has started.
+    /// Stores the result of the call. If the call failed, deletes the record of its start.
     async fn record(self, result: Option<String>) {
         let (opening, method, key) = (self.opening(), self.method, self.key);
         let stored = self.core.store.write(move |c| match &result {
@@ -202,7 +202,7 @@ impl KeyedCall {
     }
 }
 
-/// Returns whether a method has no effects outside of the database, apart from files that a repeated call writes again.
+/// Returns whether a method has no effects outside the database, apart from files that a repeated call writes again.
 fn writes_only_to_database(method: &str) -> bool {
     ["memory.", "session.", "conversation.", "recall.", "pattern."].into_iter().any(|group| method.starts_with(group))
 }
@@ -230,7 +230,7 @@ fn interrupted() -> Error {
         .hint("check whether it took effect before repeating it with a new requestKey")
 }
 
-/// Deletes outcomes older than a day.
+/// Deletes recorded outcomes that are older than a day.
 pub(super) async fn prune(store: &Store) -> afd_store::job::Outcome {
     let deleted = store.write(requests::prune).await?;
     Ok(format!("{deleted} outcomes of request keys deleted"))

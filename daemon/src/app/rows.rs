@@ -10,12 +10,12 @@ use super::{Call, Result};
 use afd_base::task::over_nodes;
 use afd_screen::page::{Node, Ref, target};
 
-/// Converts a count for the wire, saturating.
+/// Converts a count to the type used in responses; values that are too large saturate.
 pub(super) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Returns the columns of a row: all of them if `full`, else the requested ones, else the default ones.
+/// Returns the columns that a row contains: all of them if `full`, else the requested ones, else the default ones.
 pub(super) fn columns(asked: Option<&[Column]>, full: bool) -> Vec<Column> {
     const DEFAULT: [Column; 6] = [Column::Id, Column::Class, Column::Text, Column::Desc, Column::ResId, Column::Flags];
     match (full, asked) {
@@ -107,7 +107,7 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) ->
     }
 }
 
-/// Contents of a file with a part of an observation.
+/// Content of a file that holds part of an observation.
 #[derive(Serialize)]
 struct Document<'a, T> {
     #[serde(flatten)]

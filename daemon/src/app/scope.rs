@@ -32,7 +32,7 @@ pub struct Step {
     pub message: String,
 }
 
-/// Actions that run when a connection ends.
+/// Callbacks that run when a connection ends.
 #[derive(Default)]
 pub struct AtDisconnect(Mutex<Ending>);
 
@@ -43,7 +43,7 @@ struct Ending {
 }
 
 impl AtDisconnect {
-    /// Runs the actions, because the connection has ended. Actions that are added later run at once.
+    /// Runs the callbacks, because the connection has ended. Callbacks that are added later run at once.
     pub fn run(&self) {
         let actions = {
             let mut ending = self.0.lock();
@@ -63,7 +63,7 @@ impl AtDisconnect {
     }
 }
 
-/// Receives the progress of a call.
+/// Function that receives the progress of a call.
 pub type ProgressSink = Box<dyn Fn(Step) + Send + Sync>;
 
 /// State of a running call.
@@ -75,11 +75,11 @@ pub struct CallScope {
     progress: Option<ProgressSink>,
     /// Serialises the start of writing calls; shared by all calls of the connection.
     order: Arc<AsyncMutex<()>>,
-    /// Lane of the connection in the write queue of the store.
+    /// The connection's lane in the store's write queue.
     lane: u64,
-    /// Actions for the end of the connection; `None` if the end of the connection cannot be detected.
+    /// Callbacks for the end of the connection; `None` if the end of the connection cannot be detected.
     connection: Option<Arc<AtDisconnect>>,
-    /// Record that is written with the first write of the call.
+    /// Record that is written together with the call's first write.
     opening: OnceLock<Arc<Opening>>,
 }
 
@@ -88,8 +88,8 @@ tokio::task_local! {
 }
 
 impl CallScope {
-    /// Creates the scope of a call. `order` and `lane` are those of the connection. `connection` is `None` if its end
-    /// has no meaning.
+    /// Creates the scope of a call. `order` and `lane` belong to the connection. `connection` is `None` if the end of
+    /// the connection cannot be detected.
     pub fn new(
         progress: Option<ProgressSink>,
         order: Arc<AsyncMutex<()>>,
@@ -104,15 +104,15 @@ impl CallScope {
         self.connection.is_some()
     }
 
-    /// Adds an action that runs when the connection of the call ends, or at once if it has ended.
+    /// Adds a callback that runs when the call's connection ends, or at once if the connection has already ended.
     pub(super) fn at_disconnect(&self, action: impl FnOnce() + Send + 'static) {
         if let Some(connection) = &self.connection {
             connection.add(action);
         }
     }
 
-    /// Waits until all earlier writing calls of the connection have started, and blocks later ones until the guard is
-    /// dropped.
+    /// Waits until all earlier writing calls on the connection have started, and blocks later writing calls until the
+    /// guard is dropped.
     pub(super) async fn in_order(&self) -> OwnedMutexGuard<()> {
         self.order.clone().lock_owned().await
     }
@@ -129,7 +129,7 @@ impl CallScope {
     /// Commits the call: from here on it runs to its end, even if the caller disconnects.
     ///
     /// # Errors
-    /// `CANCELLED` if the call was cancelled before.
+    /// `CANCELLED` if the call was cancelled before it committed.
     pub fn commit(&self) -> Result<()> {
         match self.state.compare_exchange(OPEN, COMMITTED, Ordering::SeqCst, Ordering::SeqCst) {
             Ok(_) | Err(COMMITTED) => Ok(()),
@@ -165,7 +165,7 @@ pub fn cancelled() -> Error {
 /// Runs the work of a call until it finishes or the call is cancelled.
 ///
 /// # Errors
-/// `CANCELLED`; the work is dropped in that case.
+/// `CANCELLED` if the call is cancelled; the work is then dropped.
 pub async fn run_call<F: Future>(scope: Arc<CallScope>, work: F) -> Result<F::Output> {
     let watched = scope.clone();
     if scope.state.load(Ordering::SeqCst) == CANCELLED {
@@ -178,12 +178,12 @@ pub async fn run_call<F: Future>(scope: Arc<CallScope>, work: F) -> Result<F::Ou
     }
 }
 
-/// Returns the scope of the current task, or a new scope outside of calls.
+/// Returns the scope of the current task, or a new scope outside a call.
 pub(super) fn current() -> Arc<CallScope> {
     CALL.try_with(Arc::clone).unwrap_or_default()
 }
 
-/// Returns the trace id of the current call, or `None` outside of calls.
+/// Returns the trace id of the current call, or `None` outside a call.
 pub fn current_trace() -> Option<String> {
     CALL.try_with(|call| call.trace().to_owned()).ok()
 }

@@ -1,4 +1,4 @@
-//! Use cases on a fake driver and a temporary store, without a socket or a process.
+//! Tests of use cases with a fake driver and a temporary store, without a socket or a process.
 
 mod fake;
 
@@ -205,7 +205,7 @@ async fn actions_of_many_sessions_are_sent_one_after_the_other() {
     assert_eq!((lab.driver.inputs().len(), lab.driver.most_at_once()), (8, 1));
 }
 
-/// A `memory.save` with a request key; `before` and `after` run around its write.
+/// Calls `memory.save` with a request key; `before` and `after` run around its write.
 async fn save_note(
     core: Arc<Core>,
     before: impl Future<Output = ()> + Send + 'static,
@@ -229,7 +229,7 @@ async fn interrupted_call_leaves_its_key_only_if_it_wrote_something() {
     let begun = async || {
         lab.core.store.read(|c| requests::find(c, "memory.save", "key")).await.expect("reads").map(|found| found.done)
     };
-    // State that a crash would leave before the write, after the write, and after the response.
+    // The states that a crash would leave before the write, after the write, and after the response.
     let (started, before, after) = (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (starts, waits, holds) = (started.clone(), before.clone(), after.clone());
     let waiting = async move {
@@ -246,7 +246,7 @@ async fn interrupted_call_leaves_its_key_only_if_it_wrote_something() {
     assert_eq!(begun().await, Some(false));
     after.notify_one();
     let saved = call.await.expect("ends");
-    // The repetition waits until the result is stored.
+    // The repeated call waits until the result is stored.
     let again = save_note(lab.core.clone(), async { panic!("it is executed again") }, async {}).await;
     assert_eq!((again, begun().await), (saved, Some(true)));
 }

@@ -27,7 +27,7 @@ use afd_screen::page::select::{self, Compare, Gesture, Selector};
 use afd_screen::page::{Snapshot, element_state};
 use afd_store::{new_uid, now_ms};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VerifyTextContains, _, _>(|core, p| async move { text_contains(&core, &p).await });
     methods.add::<VerifyTopActivity, _, _>(|core, p| async move { top_activity(&core, &p).await });
@@ -35,7 +35,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VerifyNodeExists, _, _>(|core, p| async move { node_exists(&core, &p).await });
 }
 
-/// Maximum number of nodes listed in a response.
+/// Maximum number of matching nodes listed in a response.
 const MAX_NODES: usize = 20;
 
 /// Result of a check.
@@ -44,11 +44,11 @@ struct Verdict {
     holds: bool,
     nodes: Option<Vec<usize>>,
     actual: Option<String>,
-    /// Message for a condition that does not hold.
+    /// Message to return if the condition does not hold.
     message: String,
 }
 
-/// `verify.textContains`
+/// Implements `verify.textContains`.
 ///
 /// # Errors
 /// `ASSERTION_FAILED` if no visible node contains the text.
@@ -68,7 +68,7 @@ pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Res
     .await
 }
 
-/// `verify.topActivity`
+/// Implements `verify.topActivity`.
 ///
 /// # Errors
 /// `ASSERTION_FAILED` if another activity is in the foreground, `UNSUPPORTED` if the phone's service cannot report it.
@@ -107,7 +107,7 @@ fn unknown_activity(snapshot: &Snapshot) -> Error {
     Error::new(ErrorCode::Unsupported, message).hint(advice)
 }
 
-/// `verify.element`
+/// Implements `verify.element`.
 ///
 /// # Errors
 /// `ASSERTION_FAILED` if the condition does not hold, `UNSUPPORTED` if the screen does not show it, `TARGET_AMBIGUOUS`
@@ -125,7 +125,7 @@ pub async fn element(core: &Arc<Core>, params: &ElementParams) -> Result<Reply<V
     check(core, params, "element", &params.text, |call, capture| call.judge_element(params, capture)).await
 }
 
-/// `verify.nodeExists`
+/// Implements `verify.nodeExists`.
 ///
 /// # Errors
 /// `ASSERTION_FAILED` if no visible node matches; `REF_ALIAS_UNOBSERVED` if the alias is not among those returned to
@@ -172,7 +172,7 @@ async fn check<P: DeviceCall>(
         Ok(capture) => capture,
         Err(error) => return call.fail_verify(event, started, error, json!({"expected": expected})).await,
     };
-    // The event gets the sequence number of the reading, because a later action is not what was checked.
+    // The event gets the sequence number of the reading, because a later action was not part of what was checked.
     event.seq = capture.reading.seq;
     event.before = capture.place();
     event.judges = capture.settled && capture.reliable();
@@ -337,7 +337,7 @@ impl Call {
         single_match(capture, &selector, (Gesture::Tap, false)).map(|found| found.element)
     }
 
-    /// Creates the event of a check, as failed until proven otherwise.
+    /// Creates the event for a check. The event counts as failed until the check has passed.
     fn verify_event(&self, op: &str) -> Event {
         Event {
             uid: new_uid(),

@@ -7,7 +7,7 @@ use clap::Parser;
 
 use afd_base::config::{Override, Overrides, keys};
 
-/// Value of `--restore` for the newest backup.
+/// Value of `--restore` that selects the newest backup.
 pub(super) const NEWEST: &str = "newest";
 
 /// Daemon that lets AI agents operate Android phones and remembers what they did there.
@@ -35,7 +35,7 @@ pub struct Args {
     /// Restore a backup, by default the newest, print the result as JSON, and exit
     #[arg(long, value_name = "BACKUP", num_args = 0..=1, require_equals = true, default_missing_value = NEWEST)]
     pub restore: Option<String>,
-    /// Try the sentence model in a directory within limits of memory and time, print the result as JSON, and exit
+    /// Try the sentence model in a directory within memory and time limits, print the result as JSON, and exit
     #[arg(long, value_name = "DIRECTORY", hide = true)]
     pub try_model: Option<PathBuf>,
     /// Detach from the terminal's session
@@ -56,7 +56,8 @@ impl Args {
             })
             .collect();
         if let Some(db) = self.memory_db.clone().filter(|p| !p.as_os_str().is_empty()) {
-            // clap merges flag and variable: a value equal to the variable's counts as coming from there.
+            // clap merges the flag and the variable, so a value equal to the variable's counts as coming from the
+            // variable.
             let from_variable = variable("AF_DB").as_ref() == Some(&db);
             values.insert("memory.db", Override { value: absolute(db), variable: from_variable.then_some("AF_DB") });
         }

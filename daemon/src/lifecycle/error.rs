@@ -1,6 +1,6 @@
 //! Startup errors.
 
-/// Reason why the daemon did not start or ended with a failure.
+/// Reason why the daemon did not start, or why it ended with a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Another daemon already uses this socket or this database.
@@ -41,7 +41,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// Converts an error of the store. For a damaged database, adds its path and advice.
+    /// Converts an error from the store. For a damaged database, adds its path and advice.
     pub(super) fn of_store(error: afd_store::StoreError, database: &std::path::Path) -> Self {
         match error {
             error @ afd_store::StoreError::Damaged(_) => {

@@ -14,7 +14,7 @@ use super::systemd;
 use crate::app::Core;
 use afd_device::Registry;
 
-/// Interval of the check. It is shorter if the watchdog of the service manager requires that.
+/// Interval of the check. The interval is shorter if the service manager's watchdog requires that.
 const EVERY: Duration = Duration::from_secs(10);
 /// Maximum time for a response on the daemon's own socket.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -55,7 +55,7 @@ pub(super) async fn run(core: Weak<Core>) {
     }
 }
 
-/// Requests the version on the daemon's own socket.
+/// Requests the daemon version over the daemon's own socket.
 async fn answers(socket: &Path) -> Result<(), String> {
     let ask = async {
         let mut stream = UnixStream::connect(socket).await?;
@@ -64,7 +64,7 @@ async fn answers(socket: &Path) -> Result<(), String> {
     };
     match timeout(ANSWER, ask).await {
         Ok(Ok(_)) => Ok(()),
-        // At the limit of connections the daemon closes new ones. That counts as a response.
+        // At the connection limit, the daemon closes new ones. That counts as a response.
         Ok(Err(error)) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(()),
         // A deleted socket is no reason for a restart, which would disconnect the clients.
         Ok(Err(error))

@@ -1,4 +1,4 @@
-//! A daemon inside another program, such as a test: without arguments, signals and a log of its own.
+//! A daemon inside another program, such as a test: without its own arguments, signal handling or log.
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -10,21 +10,21 @@ use super::{StartError, serve, start};
 use crate::app::Core;
 use afd_base::config::Overrides;
 
-/// A running daemon that shares the process. Dropping it stops the daemon abruptly and without a drain, like a killed
-/// process.
+/// A running daemon that shares the process. Dropping this value stops the daemon abruptly, without a drain, as if its
+/// process had been killed.
 pub struct Hosted {
-    /// Ends the daemon's thread when it is dropped.
+    /// Ends the daemon's thread when this sender is dropped.
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     core: Weak<Core>,
 }
 
 impl Hosted {
-    /// Starts a daemon and returns once it is ready. Values that `overrides` does not contain come from the environment
-    /// of the process.
+    /// Starts a daemon and returns once it is ready. Values that `overrides` does not contain come from the process
+    /// environment.
     ///
     /// # Errors
-    /// When it cannot start.
+    /// If the daemon cannot start.
     pub fn start(overrides: Overrides) -> Result<Self, StartError> {
         let (runtime, core, listener, locks) = start(overrides)?;
         let weak = Arc::downgrade(&core);

@@ -8,13 +8,13 @@ use afd_base::platform;
 
 /// Interval at which the daemon checks for new calls.
 const EVERY: Duration = Duration::from_secs(20);
-/// Numbers of consecutive checks without a call after which memory is freed: soon, and again after the jobs that run
-/// first.
+/// Numbers of consecutive checks without a call after which memory is freed: once soon, and once more after the first
+/// jobs have run.
 const LOOKS: [u32; 2] = [1, 6];
 /// Number of further checks after which memory is freed again, because jobs also run without a call.
 const AGAIN: u32 = 90;
 
-/// Runs until the daemon ends.
+/// Frees memory whenever the daemon is idle. Runs until the daemon ends.
 pub(super) async fn run(core: Weak<Core>) {
     let (mut before, mut looks) = (0, 0);
     loop {

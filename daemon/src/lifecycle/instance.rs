@@ -10,23 +10,23 @@ use super::StartError;
 use afd_base::file::with_suffix;
 use afd_base::platform;
 
-/// Maximum wait for a daemon that is shutting down: its drain and its last writes.
+/// Maximum wait for a daemon that is shutting down, which includes its drain and its last writes.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(20);
-/// Maximum wait for the lock of a process that has been killed but not reaped.
+/// Maximum wait for a lock held by a process that has been killed but not reaped.
 const KILLED_WAIT: Duration = Duration::from_secs(3);
 /// Interval between attempts to take a lock.
 const RETRY: Duration = Duration::from_millis(10);
-/// Word in the lock file of a daemon that is shutting down.
+/// Word that marks the lock file of a daemon that is shutting down.
 const LEAVING_MARK: &str = "leaving";
 
-/// The locks of a running daemon, held until this is dropped or the process exits.
+/// The locks of a running daemon, held until this value is dropped or the process exits.
 pub(super) struct Locks {
     /// The locked database file itself, so that neither a link nor a deleted lock file lets a second daemon in. It must
-    /// stay open: closing it would drop SQLite's own locks. As the first field it is released before the lock files
-    /// others wait for.
+    /// stay open: closing it would drop SQLite's own locks. As the first field, it is released before the lock files
+    /// that other daemons wait for.
     _database: File,
     files: [File; 2],
-    /// Text about the socket in the lock file of the database.
+    /// Description of the socket in the database's lock file.
     socket: String,
 }
 
@@ -45,8 +45,8 @@ impl Locks {
         Ok(())
     }
 
-    /// Writes the path of the socket to the lock file of the database. A client whose environment leads to another
-    /// socket can then find the daemon by its database.
+    /// Writes the socket's path to the database's lock file. A client whose environment leads to another socket can
+    /// then find the daemon by its database.
     pub(super) fn name_socket(&mut self, socket: &Path) {
         let absolute = std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
         self.socket = format!("\n{}", absolute.display());
@@ -55,7 +55,7 @@ impl Locks {
         }
     }
 
-    /// Takes the lock of the socket again if its file or its directory was removed. Recreates the directory.
+    /// Takes the socket lock again if the lock file or its directory was removed. Recreates the directory.
     pub(super) fn keep_socket_lock(&mut self, socket: &Path) -> Result<(), StartError> {
         let held = self.files[0].metadata().map(|meta| (meta.dev(), meta.ino())).ok();
         let here = std::fs::symlink_metadata(with_suffix(socket, ".lock")).map(|meta| (meta.dev(), meta.ino())).ok();
@@ -77,8 +77,8 @@ impl Locks {
     }
 }
 
-/// Writes the holder of a lock in a single write, because another process may be reading it. The text of one holder
-/// only gets longer, so the file is not truncated.
+/// Writes the holder of a lock in a single write, because another process may be reading it. The text that one holder
+/// writes only gets longer, so the file is not truncated.
 fn write_holder(file: &File, word: &str) -> std::io::Result<()> {
     file.write_all_at(format!("{} {word}\n", std::process::id()).as_bytes(), 0)
 }
@@ -86,7 +86,7 @@ fn write_holder(file: &File, word: &str) -> std::io::Result<()> {
 /// Creates or checks the socket's directory, and takes the socket's lock.
 fn lock_socket(socket: &Path, most: Duration) -> Result<File, StartError> {
     let refuse = |why: String| StartError::Socket { path: socket.display().to_string(), why };
-    // Linux limit for the path of a Unix socket.
+    // Linux limits the path of a Unix socket to this length.
     if socket.as_os_str().len() > 107 {
         return Err(refuse("the path is longer than 107 bytes; choose a shorter one with --socket".into()));
     }

@@ -24,7 +24,7 @@ use crate::app;
 
 /// Size of a log file above which it is renamed, bytes.
 const MAX_BYTES: u64 = 10 << 20;
-/// Number of older files that are kept, as `.1` to `.3`.
+/// Number of older log files that are kept, as `.1` to `.3`.
 const KEPT: usize = 3;
 
 /// Prefix of a log line: the time, unless the journal adds its own, and the trace id of the current call.
@@ -54,7 +54,7 @@ where
     N: for<'a> FormatFields<'a> + 'static,
 {
     fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
-        // Priorities of syslog.
+        // Syslog priorities.
         let priority = match *event.metadata().level() {
             Level::ERROR => 3,
             Level::WARN => 4,
@@ -122,7 +122,7 @@ enum Work {
     Flush(SyncSender<()>),
 }
 
-/// Standard error, written by a thread of its own.
+/// Standard error, written by a separate thread.
 #[derive(Clone)]
 struct Unhurried(SyncSender<Work>);
 
@@ -159,9 +159,9 @@ fn is_file(stderr: impl AsFd) -> bool {
     rustix::fs::fstat(stderr).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }
 
-/// The log of the daemon. Waits a moment for its last lines when dropped.
+/// The daemon's log. When dropped, waits briefly until the last lines are written.
 pub(super) struct Log {
-    /// The file, if there is one.
+    /// Path of the log file, if there is one.
     pub file: Option<PathBuf>,
     stderr: Option<Unhurried>,
 }

@@ -1,4 +1,4 @@
-//! Life of the daemon process: arguments, single instance, socket, signals, readiness, drain.
+//! Lifecycle of the daemon process: arguments, single instance, socket, signals, readiness, drain.
 
 mod args;
 mod error;
@@ -51,7 +51,8 @@ fn check_descriptors() -> Result<(), StartError> {
 /// Runs the daemon until it is asked to stop.
 ///
 /// # Errors
-/// When it cannot start, or ends because a critical thread panicked. Both are also reported to the readiness socket.
+/// If the daemon cannot start, or if it ends because a critical thread panicked. Both are also reported to the
+/// readiness socket.
 pub fn run(args: Args) -> Result<(), StartError> {
     if let Some(directory) = &args.try_model {
         embed::run_trial(directory);
@@ -106,7 +107,8 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
     let database = config.get().database.clone();
-    // Probe the file before creating anything next to a file that is not ours. A pending restore replaces the file.
+    // The file is probed first, so that nothing is created next to a file that is not a memory database. A pending
+    // restore replaces the file.
     if config.get().memory_required && !backups::is_restore_pending(&database) {
         store::probe(&database).map_err(|error| StartError::of_store(error, &database))?;
     }
@@ -134,8 +136,8 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
     Ok((runtime, core, listener, Arc::new(Mutex::new(locks))))
 }
 
-/// Serves until the daemon is asked to stop; calls `ready` once it watches its settings and the socket is about to be
-/// served.
+/// Serves until the daemon is asked to stop; calls `ready` once the settings are being watched and the socket is about
+/// to be served.
 async fn serve(
     core: Arc<Core>,
     socket: socket::BoundSocket,
@@ -229,7 +231,7 @@ async fn check_integrity(core: Weak<Core>) {
     }
 }
 
-/// Minimum time for closing the database, even after the drain deadline.
+/// Minimum time for closing the database, which is granted even after the drain deadline.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// Waits for actions that outlive their connections and for the last writes, until the deadline.

@@ -1,4 +1,5 @@
-//! Signal handling: SIGTERM and SIGINT drain, a second one exits immediately, SIGHUP reloads the configuration.
+//! Signal handling: SIGTERM and SIGINT start the drain, a second SIGTERM or SIGINT exits immediately, and SIGHUP
+//! reloads the configuration.
 
 use std::sync::Arc;
 

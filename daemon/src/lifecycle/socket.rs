@@ -19,7 +19,7 @@ const CHECKED_EVERY: Duration = Duration::from_millis(500);
 /// Minimum interval between log lines about a socket that cannot be recreated.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// Device and inode numbers.
+/// Device and inode numbers that identify a file.
 type FileId = (u64, u64);
 
 fn file_id(path: &Path) -> Option<FileId> {
@@ -34,7 +34,7 @@ pub(super) struct BoundSocket {
 
 /// The socket file of a listener.
 pub(super) struct Place {
-    /// `None` where an inherited socket has no path.
+    /// Path of the socket; `None` if an inherited socket has no path.
     path: Option<PathBuf>,
     id: Option<FileId>,
     is_ours: bool,
@@ -54,7 +54,8 @@ impl Place {
     }
 }
 
-/// Watches the socket file and recreates it when it was removed, with its lock and directory. Sends the new listeners.
+/// Watches the socket file. If the file was removed, recreates it with its lock and directory, and sends the new
+/// listener to `listeners`.
 pub(super) async fn keep(place: Arc<Mutex<Place>>, locks: Arc<Mutex<Locks>>, listeners: mpsc::Sender<UnixListener>) {
     let Some(path) = place.lock().path.clone() else { return };
     let mut logged: Option<Instant> = None;
@@ -100,7 +101,7 @@ pub(super) fn take_inherited() -> Result<Option<StdListener>, StartError> {
     listenfd::ListenFd::from_env().take_unix_listener(0).map_err(refuse)
 }
 
-/// Returns the path of an inherited socket; `None` if it has none.
+/// Returns the path of an inherited socket; `None` if the socket has no path.
 pub(super) fn path_of(listener: &StdListener) -> Option<PathBuf> {
     Some(listener.local_addr().ok()?.as_pathname()?.to_owned())
 }
@@ -119,7 +120,7 @@ pub(super) fn bind(path: &Path, inherited: Option<StdListener>) -> Result<BoundS
         });
     }
     if std::os::unix::net::UnixStream::connect(path).is_ok() {
-        // A daemon answers although we hold the lock: its lock file was probably deleted.
+        // Another daemon responds although this process holds the lock: that daemon's lock file was probably deleted.
         return Err(StartError::AlreadyRunning(format!("another daemon serves the socket {}", path.display())));
     }
     match std::fs::remove_file(path) {

@@ -1,4 +1,4 @@
-//! Notifications to the owner of `NOTIFY_SOCKET`: systemd, or the `afctl` that started the daemon.
+//! Sends notifications to the owner of `NOTIFY_SOCKET`: systemd, or the `afctl` that started the daemon.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ pub(super) fn ready() {
     let _ = sd_notify::notify(&[NotifyState::Ready, NotifyState::Status("ready")]);
 }
 
-/// Reports that the settings are being reloaded. [`ready`] follows.
+/// Reports that the settings are being reloaded. [`ready`] must be called afterwards.
 pub(super) fn reloading() {
     let mut states = vec![NotifyState::Reloading];
     // The service manager compares this time with that of the signal that requested the reload.

@@ -18,16 +18,16 @@ use super::register::{Module, register_sync, to_rpc};
 use crate::app::{AtDisconnect, CallScope, Error, ProgressSink, Step};
 use afd_store::new_lane;
 
-/// State of a connection for the `rpc.*` methods.
+/// Connection state that the `rpc.*` methods use.
 pub(super) struct Calls {
     running: Mutex<Running>,
     progress: AtomicBool,
     /// Number of subscriptions that the client created and has not ended.
     subscriptions: AtomicUsize,
     notifications: mpsc::Sender<Box<RawValue>>,
-    /// Lock held by calls that must run one after another.
+    /// Lock that makes the writing calls on the connection start one after another.
     order: Arc<tokio::sync::Mutex<()>>,
-    /// Lane of the connection in the write queue of the store.
+    /// The connection's lane in the store's write queue.
     lane: u64,
     at_disconnect: Option<Arc<AtDisconnect>>,
 }
@@ -35,11 +35,11 @@ pub(super) struct Calls {
 #[derive(Default)]
 struct Running {
     calls: Vec<(Id<'static>, Arc<CallScope>)>,
-    /// The client has disconnected: calls that start from now on are cancelled at once.
+    /// Whether the client has disconnected. If so, calls that start from now on are cancelled at once.
     closed: bool,
 }
 
-/// A tracked call; it is no longer tracked once this is dropped.
+/// Guard of a tracked call. The call is no longer tracked once the guard is dropped.
 pub(super) struct TrackedCall {
     calls: Option<Arc<Calls>>,
     pub scope: Arc<CallScope>,
@@ -53,18 +53,18 @@ impl Drop for TrackedCall {
     }
 }
 
-/// Returns the scope of a call that no connection tracks: a notification.
+/// Returns the guard for a call that no connection tracks, which is a notification.
 pub(super) fn untracked() -> TrackedCall {
     TrackedCall { calls: None, scope: CallScope::new(None, Arc::default(), new_lane(), None) }
 }
 
 impl Calls {
-    /// Creates the state of a connection that lasts longer than a call.
+    /// Creates the state for a connection that outlasts a single call.
     pub(super) fn new(notifications: mpsc::Sender<Box<RawValue>>) -> Arc<Self> {
         Self::with(notifications, Some(Arc::default()))
     }
 
-    /// Creates the state of a plain HTTP request, which carries no notifications and whose connection has no meaning.
+    /// Creates the state of a plain HTTP request, which carries no notifications and belongs to no lasting connection.
     pub(super) fn of_request() -> Arc<Self> {
         Self::with(mpsc::channel(1).0, None)
     }
@@ -101,7 +101,7 @@ impl Calls {
             let progress = Progress { id: id.clone(), done: step.done, total: step.total, message: step.message };
             let notification = json!({"jsonrpc": "2.0", "method": PROGRESS, "params": progress});
             if let Ok(notification) = to_raw_value(&notification) {
-                // A client that does not keep up misses steps; the next one supersedes them.
+                // A client that does not keep up misses progress steps; the next step supersedes them.
                 let _ = notifications.try_send(notification);
             }
         }))
@@ -128,7 +128,8 @@ impl Calls {
         self.running.lock().closed
     }
 
-    /// Cancels all calls that have not committed to a change yet, and all future ones: the client has disconnected.
+    /// Cancels all calls that have not yet committed to a change, and all future calls, because the client has
+    /// disconnected.
     pub(super) fn cancel_all(&self) {
         let mut running = self.running.lock();
         running.closed = true;

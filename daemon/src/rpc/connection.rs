@@ -2,7 +2,8 @@
 //!
 //! Each call runs in its own task and returns its response through a bounded queue, so that a client that reads nothing
 //! blocks only itself. A call is polled once before its task is spawned. Calls therefore enter the queues in which they
-//! wait (a device's, for example) in the order in which they arrived, and a call that is ready at once needs no task.
+//! wait (a device's, for example) in the order in which they arrived, and a call that completes immediately needs no
+//! task.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -66,21 +67,21 @@ pub(super) async fn stopped(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
-/// Next event of a connection.
+/// What the loop that serves a connection can receive next.
 enum Event {
     Incoming(Incoming),
-    /// A call finished; notifications have no response.
+    /// A call has finished. Its response is `None` if it was a notification.
     Response(Finished),
     Notification(Box<RawValue>),
     Flushed,
-    /// A write failed, or the connection's slot was taken away.
+    /// A write failed, or the connection's slot was given to another connection.
     Broken,
-    /// Reading is paused: check whether the client is still connected.
+    /// Reading is paused, and it is time to check whether the client is still connected.
     CheckPeer,
     Stop,
 }
 
-/// A finished call: its response and, for a batch, the permit that lets the next batch of the connection begin.
+/// A finished call: its response and, for a batch, the permit that lets the next batch on the connection begin.
 struct Finished {
     response: Option<Response>,
     turn: Option<OwnedSemaphorePermit>,
@@ -89,8 +90,8 @@ struct Finished {
 type Responses = mpsc::Sender<Finished>;
 
 /// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`. A
-/// batch begins only after the response of the previous batch has been written. Otherwise unread responses would fill
-/// the memory.
+/// batch begins only after the response of the previous batch has been written. Otherwise unread batch responses would
+/// fill the memory.
 fn start(caller: Caller, bytes: Vec<u8>, batches: &Arc<Semaphore>, responses: &Responses) -> Option<Finished> {
     let batches = dispatch::is_batch(&bytes).then(|| batches.clone());
     let mut work = Box::pin(async move {
@@ -128,13 +129,13 @@ struct Connection<T> {
     context: Context,
     caller: Caller,
     responses: Responses,
-    /// Admits one batch at a time.
+    /// Semaphore that admits one batch at a time.
     batches: Arc<Semaphore>,
-    /// Shares of the response memory and batch permits of the responses that are being written.
+    /// Response memory shares and batch permits, held for the responses that are being written.
     writing: Vec<(Held, Option<OwnedSemaphorePermit>)>,
-    /// Number of calls that were started and not answered yet.
+    /// Number of calls that have started but have no response yet.
     active: usize,
-    /// Whether more messages are read.
+    /// Whether further messages are read from the client.
     reading: bool,
     /// Whether a message was rejected, which ends the connection.
     rejected: bool,
@@ -143,7 +144,7 @@ struct Connection<T> {
 }
 
 /// Serves a connection until it ends. Requests are read only while fewer than the limit are in flight and all responses
-/// are flushed: a client that sends faster than it is served has to wait and uses no memory meanwhile.
+/// are flushed. A client that sends faster than it is served therefore has to wait, and uses no memory meanwhile.
 pub(super) async fn run(transport: impl Transport, context: Context) {
     let (sender, mut notifications) = mpsc::channel::<Box<RawValue>>(NOTIFICATION_QUEUE);
     let subscription_limit = Arc::new(BoundedSubscriptions::new(context.limits.subscriptions));
@@ -220,7 +221,7 @@ impl<T: Transport> Connection<T> {
             return event;
         }
         tokio::select! {
-            // Responses first: finished calls are reported before new ones start.
+            // Responses come first, so that finished calls are reported before new calls start.
             biased;
             () = stopped(stopping), if reading => Event::Stop,
             () = slot.evicted() => Event::Broken,
@@ -231,7 +232,7 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// Handles an event; returns false when the connection is over.
+    /// Handles an event; returns `false` if the connection must end.
     fn handle(&mut self, event: Event) -> bool {
         match event {
             Event::Incoming(Incoming::Message(bytes)) => {

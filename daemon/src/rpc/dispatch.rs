@@ -1,4 +1,4 @@
-//! Executes messages and builds their responses: single calls, notifications and batches, as JSON-RPC 2.0 defines them.
+//! Executes messages and builds their responses: single calls, notifications and batches, as defined by JSON-RPC 2.0.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -25,10 +25,10 @@ use afd_base::task::panic_message;
 /// Maximum size of a response, bytes.
 pub(super) const MAX_RESPONSE: usize = 64 << 20;
 
-/// Maximum size of a batch response, bytes: it is held in memory until it is sent.
+/// Maximum size of a batch response, bytes. The whole response is held in memory until it is sent.
 const MAX_BATCH_RESPONSE: usize = 16 << 20;
 
-/// Connection state that the execution of a call needs.
+/// Connection state needed to execute a call.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub methods: Methods,
@@ -37,7 +37,7 @@ pub(super) struct Caller {
     pub batch: usize,
     /// Whether the call is part of a batch.
     pub in_batch: bool,
-    /// Whether only the admin methods are served, because the connection has a reserved slot.
+    /// Whether only the methods in [`ADMIN_METHODS`] are served, because the connection has a reserved slot.
     pub reserved: bool,
     /// Calls in flight on the connection; `None` for notifications, which are not tracked.
     pub calls: Option<Arc<Calls>>,
@@ -56,7 +56,8 @@ impl Caller {
 /// Methods that are served on a reserved slot, when the connection limit is reached.
 const ADMIN_METHODS: [&str; 3] = ["daemon.version", "daemon.status", "daemon.shutdown"];
 
-/// Executes a message and returns its response; `None` for a notification and for a batch of notifications only.
+/// Executes a message and returns its response; `None` for a notification, and for a batch that contains only
+/// notifications.
 pub(super) async fn handle_message(caller: Caller, bytes: Vec<u8>) -> Option<Response> {
     if caller.reserved && !is_admin_call(&bytes) {
         let (id, _) = prepare_error(&bytes);
@@ -100,7 +101,7 @@ pub(super) fn is_admin_call(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Request<'_>>(bytes).is_ok_and(|request| ADMIN_METHODS.contains(&request.method.as_ref()))
 }
 
-/// Distinguishes a notification from a request by the absence of `id`.
+/// A message in which only the presence of `id` matters: a notification has no `id`, a request has one.
 #[derive(serde::Deserialize)]
 struct MayHaveId {
     #[serde(default, deserialize_with = "present")]
@@ -134,10 +135,10 @@ async fn batch(caller: &Caller, bytes: &[u8]) -> Option<Response> {
             // A run of synchronous calls must not monopolise the worker thread.
             tokio::task::yield_now().await;
         }
-        // Sequential: the calls of a batch run in order.
+        // The calls in a batch run sequentially, in order.
         let Some(response) = single(&caller, call.get().as_bytes()).await else { continue };
         if caller.calls.as_ref().is_some_and(|calls| calls.is_closed()) {
-            // The notifications of the batch are still executed, but no client reads the response.
+            // The notifications in the batch are still executed, but no client reads the response.
             (responses, held) = (String::new(), Held::default());
             continue;
         }
@@ -168,7 +169,7 @@ async fn single(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {
     if without_id && let Ok(notification) = serde_json::from_slice::<Notification<'_, Option<&RawValue>>>(bytes) {
         let params = notification.params.map(Cow::Borrowed);
         let request = Request { params, ..Request::borrowed(&notification.method, None, Id::Null) };
-        // Not tracked: a notification runs to its end even if its client disconnects.
+        // Notifications are not tracked: a notification runs to its end even if its client disconnects.
         call(&Caller { sink: None, calls: None, ..caller.clone() }, request).await;
         return None;
     }
@@ -245,7 +246,7 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
     Some(response)
 }
 
-/// Converts the parameters of `events.unsubscribe` from our object to the array that jsonrpsee expects.
+/// Converts the parameters of `events.unsubscribe` from this protocol's object to the array that jsonrpsee expects.
 fn unsubscribe_params<'a>(method: &str, params: &'a str) -> Cow<'a, str> {
     let id = (method == events::UNSUBSCRIBE)
         .then(|| serde_json::from_str::<events::UnsubscribeParams>(params).ok())

@@ -11,7 +11,7 @@ use super::register::{Module, to_rpc};
 use crate::app::events;
 use afd_store::Store;
 
-/// Delay before another attempt to read past events. Without another attempt, the subscriber would wait forever.
+/// Delay before a failed read of past events is retried. Without a retry, the subscriber would wait forever.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 pub(super) fn register(module: &mut Module) {
@@ -26,7 +26,7 @@ pub(super) fn register(module: &mut Module) {
             };
             let live = events::listen(&core.live);
             if let Ok(sink) = pending.accept().await {
-                // Returns when the subscriber is gone.
+                // `forward` returns when the subscriber is gone.
                 let _ = forward(&core.store, &sink, live, &params).await;
             }
         },
@@ -36,15 +36,15 @@ pub(super) fn register(module: &mut Module) {
     }
 }
 
-/// Sends past events (when `since` is given), then live ones, until the subscriber is gone.
+/// Sends past events (if `since` is given), then live events, until the subscriber is gone.
 async fn forward(
     store: &Store,
     sink: &SubscriptionSink,
     mut live: Receiver<Message>,
     params: &SubscribeParams,
 ) -> Option<()> {
-    // Events are published after their commit and in commit order: live events are newer than all past ones, and a
-    // subscriber's cursor only grows.
+    // Events are published after their commit and in commit order. Live events are therefore newer than all past
+    // events, and a subscriber's cursor only grows.
     let mut last = params.since.unwrap_or(i64::MIN);
     while params.since.is_some() {
         let page = match events::past(store, params, last).await {
@@ -72,7 +72,7 @@ async fn forward(
             () = sink.closed() => return None,
         };
         match message {
-            // Already sent with the past events.
+            // This event was already sent as a past event.
             Ok(Message::Event(event)) if event.cursor <= last => {}
             Ok(Message::Event(event)) => {
                 cursor = event.cursor;

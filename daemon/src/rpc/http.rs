@@ -124,7 +124,7 @@ async fn handle_request(
 async fn execute(context: &Context, bytes: Vec<u8>, peer: &Peer) -> Result<Option<response::Response>, JoinError> {
     let calls = Calls::of_request();
     let caller = Caller { calls: Some(calls.clone()), ..context.caller() };
-    // Runs in its own task, as hyper polls this future only while it has nothing to write.
+    // The call runs in its own task, because hyper polls this future only while it has nothing to write.
     let mut task = tokio::spawn(dispatch::handle_message(caller, bytes));
     loop {
         tokio::select! {

@@ -31,14 +31,14 @@ const ACCEPT_LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// Maximum size of the head of a connection's first HTTP request, bytes.
 const MAX_HEAD: usize = 64 << 10;
 
-/// Protocol of a connection, detected from its first byte.
+/// Protocol spoken on a connection, detected from its first byte.
 enum Protocol {
     Framed(Framing),
     Http,
 }
 
 /// Detects the protocol of a connection. JSON starts with a brace, a bracket or whitespace, a `Content-Length` frame
-/// with C, HTTP with another capital letter.
+/// with `C`, and HTTP with any other capital letter.
 fn detect_protocol(first: u8) -> Protocol {
     match first {
         b'C' | b'c' => Protocol::Framed(Framing::ContentLength),
@@ -48,7 +48,8 @@ fn detect_protocol(first: u8) -> Protocol {
 }
 
 /// Serves the socket until the daemon is asked to stop, then waits for the connections to finish their calls in flight.
-/// Returns the deadline by which all remaining work must end. A listener from `others` replaces the previous one.
+/// Returns the deadline by which all remaining work must end. A listener received from `others` replaces the previous
+/// listener.
 pub async fn serve(
     core: Arc<Core>,
     methods: Methods,
@@ -78,7 +79,7 @@ pub async fn serve(
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Most likely out of file descriptors: give other connections time to close.
+                // The process is probably out of file descriptors, so other connections get time to close.
                 if last_logged.is_none_or(|at| at.elapsed() >= ACCEPT_LOG_INTERVAL) {
                     tracing::warn!(%error, "cannot accept a connection");
                     last_logged = Some(Instant::now());
@@ -110,7 +111,7 @@ pub async fn serve(
     deadline
 }
 
-/// Counts an open connection until dropped.
+/// Guard that counts a connection as open until the guard is dropped.
 struct OpenConnection(Arc<Core>);
 
 impl OpenConnection {

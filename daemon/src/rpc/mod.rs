@@ -3,8 +3,8 @@
 //! [`listener`] accepts connections and detects the framing from the first bytes. [`connection`] runs connections that
 //! carry many messages ([`transport`]: lines and `Content-Length`; [`websocket`]). [`http`] runs connections that carry
 //! one request at a time. Both pass messages to [`dispatch`]. [`places`] limits the number of connections, and
-//! [`response`] limits the memory of responses. [`calls`] tracks the calls of a connection. [`register`] connects the
-//! use cases to the names of their methods.
+//! [`response`] limits the memory used by responses. [`calls`] tracks the calls on a connection. [`register`] connects
+//! the use cases to their method names.
 
 mod calls;
 mod connection;

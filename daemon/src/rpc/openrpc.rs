@@ -20,7 +20,7 @@ const STABILITY: &str = "Within one value of `protocol` (see `daemon.version`), 
     you cannot handle. Anything else raises `protocol`.";
 
 pub(super) fn register(module: &mut Module) {
-    // Built once: a batch of these calls would otherwise block a thread for seconds.
+    // The document is built only once. Otherwise a batch of these calls would block a thread for seconds.
     let whole = OnceLock::new();
     let text = OnceLock::<Box<RawValue>>::new();
     register_sync::<RpcDiscover, _>(module, move |params, _| {
@@ -38,7 +38,7 @@ pub(super) fn register(module: &mut Module) {
     });
 }
 
-/// Builds the document. Every type is under `components`; every parameter of a method is listed by name.
+/// Builds the document. Every type is defined under `components`; every parameter of a method is listed by name.
 pub fn document() -> Value {
     let settings = || SchemaSettings::draft07().with(|s| s.definitions_path = "/components/schemas".into());
     // A type that is sent may omit more fields than a type that is received.
@@ -55,7 +55,7 @@ pub fn document() -> Value {
     let mut of_results = sent.take_definitions(true);
     tidy_all(&mut schemas);
     tidy_all(&mut of_results);
-    // A type that is sent and received is described as it is received.
+    // A type that is both sent and received is described in its received form.
     for (name, schema) in of_results {
         schemas.entry(name).or_insert(schema);
     }
@@ -134,7 +134,7 @@ fn describe(info: &MethodInfo, params_type: &Value, mut result: Value, schemas: 
         let schema = json!({"type": "string", "minLength": 1, "maxLength": 256});
         params.push(json!({"name": "requestKey", "required": false, "description": description, "schema": schema}));
     }
-    // Required parameters come first, as OpenRPC wants them.
+    // Required parameters come first, as OpenRPC requires.
     params.sort_by_key(|param| param["required"] != true);
     tidy(&mut result);
     if result.get("$ref").is_none() {
@@ -175,7 +175,7 @@ fn example(info: &MethodInfo) -> Value {
     example
 }
 
-/// Returns the name of a type that is made from the name of a method.
+/// Returns the type name derived from a method name.
 fn title(method: &str) -> String {
     let capital =
         |part: &str| part.chars().take(1).flat_map(char::to_uppercase).chain(part.chars().skip(1)).collect::<String>();

@@ -1,8 +1,8 @@
 //! Connection limit: decides which connections get a slot.
 //!
 //! Up to the limit every connection gets a slot. Beyond it, the connection that has been idle longest is evicted if it
-//! was idle for long enough; if none was, a few reserved slots serve only the admin methods, so that no number of
-//! clients can keep the owner from querying the status or shutting the daemon down.
+//! has been idle for long enough. If no connection has been, a few reserved slots serve only the admin methods, so that
+//! no number of clients can keep the owner from querying the status or shutting the daemon down.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,15 +15,15 @@ use tokio_util::sync::CancellationToken;
 
 /// Number of reserved slots beyond the limit.
 const RESERVED: usize = 8;
-/// Number of descriptors that are reserved for everything except connections: the database, phones, files that are
+/// Number of file descriptors that are reserved for everything except connections: the database, phones, files that are
 /// being written.
 const OTHER_DESCRIPTORS: u64 = 128;
-/// Minimum number of connections, however few descriptors there are.
+/// Minimum value of the connection limit, however few file descriptors are available.
 const MIN_CONNECTIONS: u64 = 8;
 /// Idle time after which a connection that never sent anything may be evicted.
 const SILENT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Slot of one connection; dropping it frees the slot.
+/// Slot held by a connection. Dropping this value frees the slot.
 pub(super) struct Slot {
     slots: Arc<Slots>,
     id: u64,
@@ -35,7 +35,7 @@ pub(super) struct Slot {
     evicted: CancellationToken,
 }
 
-/// All slots.
+/// All connection slots, and the limits on their number.
 #[derive(Default)]
 pub(super) struct Slots {
     taken: Mutex<Vec<Entry>>,
@@ -50,9 +50,10 @@ struct Entry {
 }
 
 impl Slots {
-    /// Returns a slot for a new connection; `None` when not even a reserved one is available.
+    /// Returns a slot for a new connection; `None` if not even a reserved slot is available.
     pub(super) fn admit(self: &Arc<Self>, limit: usize, idle: Duration) -> Option<Arc<Slot>> {
-        // Declared before the lock guard, so dropped after it: dropping the last reference to a slot takes the lock.
+        // This is declared before the lock guard and therefore dropped after it, because dropping the last reference to
+        // a slot takes the lock.
         let open: Vec<Arc<Slot>>;
         let mut taken = self.taken.lock();
         open = taken.iter().filter_map(|entry| entry.slot.upgrade()).collect();
@@ -76,8 +77,8 @@ impl Slots {
         Some(slot)
     }
 
-    /// Returns the number of possible connections: the configured number, or fewer if this process may not open enough
-    /// descriptors.
+    /// Returns the maximum number of connections: the configured number, or fewer if this process may not open enough
+    /// file descriptors.
     fn possible(&self, configured: usize) -> usize {
         let mut limits = self.limits.lock();
         if limits.0 != configured {
@@ -113,7 +114,7 @@ fn allow_descriptors(connections: usize) -> usize {
 }
 
 /// Evicts the connection that has been idle longest, among those that are not busy and that `may_go` accepts. Returns
-/// `false` if there is none.
+/// `false` if there is no such connection.
 fn make_room(slots: &[&Arc<Slot>], may_go: impl Fn(&Slot) -> bool) -> bool {
     let longest_idle =
         slots.iter().filter(|p| !p.busy.load(Ordering::Relaxed) && may_go(p)).max_by_key(|p| p.idle_for());
@@ -126,13 +127,13 @@ impl Slot {
         self.reserved
     }
 
-    /// Records that the client sent something or was answered.
+    /// Records that the client sent a message or was sent a response.
     pub(super) fn record_activity(&self) {
         let since = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
         self.last_activity.store(since + 1, Ordering::Relaxed);
     }
 
-    /// Sets whether the client is waiting for a response or has subscriptions; if so, it is not evicted.
+    /// Sets whether the client is waiting for a response or has subscriptions; if so, its connection is not evicted.
     pub(super) fn set_busy(&self, busy: bool) {
         self.busy.store(busy, Ordering::Relaxed);
     }
@@ -148,7 +149,7 @@ impl Slot {
         if self.last_activity.load(Ordering::Relaxed) == 0 { idle.min(SILENT_TIMEOUT) } else { idle }
     }
 
-    /// Returns whether the slot was given to another connection.
+    /// Returns whether the slot has been given to another connection.
     pub(super) fn is_evicted(&self) -> bool {
         self.evicted.is_cancelled()
     }

@@ -14,7 +14,7 @@ use crate::app::{self, Core, Error, Handler, replay};
 /// The jsonrpsee module that handlers are registered with.
 pub(super) type Module = RpcModule<Core>;
 
-/// Converts an error to a JSON-RPC error. This is the only place for that conversion.
+/// Converts an error to a JSON-RPC error. This is the only place where errors are converted.
 pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
     let data = ErrorData {
         code: error.code,
@@ -33,7 +33,7 @@ pub(super) fn register(module: &mut Module, info: &'static MethodInfo, handler: 
         let handler = handler.clone();
         async move { call(&core, info, params.as_str(), &handler).await.map_err(to_rpc) }
     });
-    // Does not happen: names come from the method table, where they are unique (a test checks it).
+    // This does not happen, because names come from the method table, where they are unique (a test checks it).
     if let Err(error) = registered {
         tracing::error!(%error, method = info.name, "cannot register");
     }

@@ -1,19 +1,21 @@
-//! Responses that wait to be read, and the limit on their total memory.
+//! Responses that wait to be read by clients, and the limit on the total memory that they use.
 //!
-//! Small responses are bounded by the limits on connections and on calls in flight. Large ones are not: a few hundred
-//! clients that request large responses and never read them could hold gigabytes. Therefore each large response takes
-//! its size from a shared account until it has been written. If the account is empty, an error replaces the response.
+//! Small responses are bounded by the limits on connections and on calls in flight. Large responses are not: a few
+//! hundred clients that request large responses and never read them could hold gigabytes. Therefore each large response
+//! takes its size from a shared account until it has been written. If the account is empty, an error replaces the
+//! response.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Unit in which responses are counted, bytes. Smaller responses are not counted.
 const UNIT: usize = 1 << 20;
-/// Number of units that all responses may hold: more than one response of the maximum size.
+/// Number of units that all responses together may hold, which is more than a single response of the maximum size
+/// needs.
 const UNITS: usize = 96;
 
 static FREE: Semaphore = Semaphore::const_new(UNITS);
 
-/// The text of a response, which holds its share of the memory until it is dropped.
+/// The text of a response, together with its share of the response memory, which is freed when this value is dropped.
 #[derive(Default)]
 pub(super) struct Response {
     text: String,
@@ -25,7 +27,7 @@ impl Response {
         Self { text, held }
     }
 
-    /// Returns the text, and the share of the memory to hold until the text has been written.
+    /// Returns the text, and the memory share to hold until the text has been written.
     pub(super) fn into_parts(self) -> (String, Held) {
         (self.text, self.held)
     }
@@ -37,12 +39,13 @@ impl AsRef<[u8]> for Response {
     }
 }
 
-/// Share of the memory for responses.
+/// Share of the response memory that one response holds.
 #[derive(Default)]
 pub(super) struct Held(Option<SemaphorePermit<'static>>);
 
 impl Held {
-    /// Enlarges the share to that of a response of this size, bytes. Returns `false` if too little memory is free.
+    /// Enlarges the share to the size that a response of `bytes` bytes needs. Returns `false` if too little memory is
+    /// free.
     pub(super) fn grow_to(&mut self, bytes: usize) -> bool {
         let units = (bytes / UNIT).min(UNITS);
         let more = units.saturating_sub(self.0.as_ref().map_or(0, SemaphorePermit::num_permits));

@@ -19,7 +19,7 @@ pub(super) struct ClientStream {
     /// Bytes read while the framing was detected.
     prefix: Vec<u8>,
     stall: Duration,
-    /// Runs while a write is pending.
+    /// Write timeout; runs while a write is pending.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -37,12 +37,12 @@ impl ClientStream {
     /// Returns a handle that reports whether the client is gone, for use after the stream itself was moved elsewhere.
     ///
     /// # Errors
-    /// When the process is out of file descriptors.
+    /// If the process is out of file descriptors.
     pub(super) fn peer(&self) -> io::Result<Peer> {
         Ok(Peer(self.stream.as_fd().try_clone_to_owned()?))
     }
 
-    /// Returns the result of a write, or `TimedOut` when it has been pending for too long.
+    /// Returns the result of a write, or `TimedOut` if the write has been pending for too long.
     fn with_timeout<T>(&mut self, cx: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.timer = None;

@@ -1,4 +1,4 @@
-//! Abstraction of connections that carry many messages, and its implementation for the two byte-stream framings.
+//! The trait for connections that carry many messages, and its implementation for the two byte-stream framings.
 
 use std::future::Future;
 use std::io;
@@ -13,31 +13,32 @@ use tokio::time::{Instant, Sleep};
 
 use super::stream::ClientStream;
 
-/// Number of bytes of a large response that are sent before yielding. Otherwise a client that reads fast would
-/// monopolise a thread.
+/// Number of bytes of a large response that are sent before the task yields. Without yielding, a client that reads fast
+/// would monopolise a thread.
 const CHUNK: usize = 256 << 10;
 /// Output buffer capacity that an idle connection keeps, bytes.
 const IDLE_CAPACITY: usize = 64 << 10;
 
-/// Result of reading from a connection.
+/// What reading from a connection can yield.
 pub(super) enum Incoming {
     /// A complete message.
     Message(Vec<u8>),
-    /// The client will send no more.
+    /// The client will send no more messages.
     End,
-    /// The client sent something that cannot be accepted; holds the reason.
+    /// The client sent something that cannot be accepted; the value is the reason.
     Rejected(String),
     /// The client began a message and did not complete it in time.
     Stalled,
 }
 
-/// A connection that carries many messages. One task polls both directions, so that neither blocks the other.
+/// A connection that carries many messages. A single task polls both reading and writing, so that neither blocks the
+/// other.
 pub(super) trait Transport: Send {
     /// Appends a message to the output queue.
     fn queue(&mut self, message: String);
-    /// Returns whether all queued messages were sent.
+    /// Returns whether all queued messages have been sent.
     fn is_flushed(&self) -> bool;
-    /// Sends queued messages; ready when all were sent.
+    /// Sends queued messages; ready when all have been sent.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Polls for the next message.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Incoming>;
@@ -63,7 +64,7 @@ impl Deadline {
         self.timer = None;
     }
 
-    /// Starts the timer if necessary; ready when the message has been incomplete for too long.
+    /// Starts the timer if it is not running; ready when the message has been incomplete for too long.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let stall = self.stall;
         self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(stall))).as_mut().poll(cx)
@@ -78,7 +79,7 @@ pub(super) struct Framed {
     ended: bool,
     deadline: Deadline,
     outgoing: Vec<u8>,
-    /// Number of bytes of `outgoing` that were sent.
+    /// Number of bytes in `outgoing` that have been sent.
     sent: usize,
 }
 
@@ -101,7 +102,7 @@ impl Framed {
 
 impl Transport for Framed {
     fn queue(&mut self, message: String) {
-        // With nothing queued before it, a large response is moved instead of copied.
+        // If nothing is queued before it, a large response is moved instead of copied.
         if self.framing == Framing::Line && self.outgoing.is_empty() && message.len() > IDLE_CAPACITY {
             self.outgoing = message.into_bytes();
             self.outgoing.push(b'\n');
@@ -170,7 +171,7 @@ impl Transport for Framed {
     }
 }
 
-/// Discards input for at most a second: closing a socket with unread input would cut off the last response.
+/// Discards input for at most a second, because closing a socket with unread input would cut off the last response.
 pub(super) async fn linger(stream: &mut (impl AsyncRead + Unpin)) {
     let mut waste = vec![0; 64 << 10];
     let deadline = Instant::now() + Duration::from_secs(1);

@@ -22,10 +22,10 @@ use super::transport::{Deadline, Incoming, Transport, linger};
 /// fragments of a message do not complete it.
 #[derive(Default)]
 struct FrameTracker {
-    /// Bytes of the frame header being read: two bytes, then extended length and mask.
+    /// Bytes read so far of the current frame header: two bytes, then the extended length and the mask.
     header: Vec<u8>,
     payload_left: u64,
-    /// Whether the last complete data frame was not the final one of its message.
+    /// Whether the last complete data frame was not the final frame of its message.
     fragmented: bool,
 }
 
@@ -66,7 +66,7 @@ impl FrameTracker {
         self.header.clear();
     }
 
-    /// Returns whether a message has begun and is incomplete.
+    /// Returns whether a message has begun but is still incomplete.
     fn is_partial(&self) -> bool {
         self.fragmented || !self.header.is_empty() || self.payload_left > 0
     }
@@ -110,7 +110,7 @@ pub(super) struct WebSocket<S> {
     partial: Arc<AtomicBool>,
     deadline: Deadline,
     outgoing: VecDeque<String>,
-    /// Whether output, possibly a pong, is not flushed yet. Until then nothing is read, so that a client that sends
+    /// Whether output, possibly a pong, is still unflushed. While it is, nothing is read, so that a client that sends
     /// pings and reads nothing cannot fill the memory with pongs.
     unflushed: bool,
     ended: bool,

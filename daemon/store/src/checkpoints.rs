@@ -1,5 +1,5 @@
-//! Checkpoints the write-ahead log on a separate thread. On the writer thread, writes would have to wait for a
-//! checkpoint.
+//! Checkpoints the write-ahead log on a separate thread. If the writer thread did this, writes would have to wait for
+//! each checkpoint.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -12,27 +12,28 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Result, StoreError};
 use afd_base::task::Tasks;
 
-/// Number of pages of the log at which it is checkpointed, and of further pages until the next checkpoint.
+/// Size of the write-ahead log (pages) at which it is first checkpointed, and growth (pages) before each next
+/// checkpoint.
 const FIRST: i32 = 1_000;
 const STEP: i32 = 500;
-/// Number of pages of the log from which long work waits for a running checkpoint. Without this limit, an import adds
-/// pages faster than the thread moves them into the database.
+/// Size of the write-ahead log (pages) above which long work waits for a running checkpoint. Without this limit, an
+/// import would add pages faster than the thread moves them into the database.
 const HOLD: i32 = 2_000;
-/// Number of pages of the log from which the writer checkpoints it itself. Under constant writing, the other thread
-/// never reaches the end of the log.
+/// Size of the write-ahead log (pages) above which the writer itself performs the checkpoint, because the other thread
+/// never reaches the end of the log if writes never pause.
 const MAX: i32 = 8_000;
 
 thread_local! {
-    /// Pages of the log after the last commit of this thread.
+    /// Number of pages in the write-ahead log after this thread's last commit.
     static PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
-/// A request to the thread, or its current work.
+/// What the checkpoint thread must do next, or is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Nothing,
     Move,
-    /// The thread is moving the log into the database.
+    /// The thread is moving the write-ahead log into the database.
     Moving,
     End,
 }
@@ -42,16 +43,16 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Handle of the checkpoint thread.
+/// Handle to the checkpoint thread.
 pub(super) struct Checkpoints {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// Pages of the log at the last request.
+    /// Number of pages in the write-ahead log at the last request.
     asked: i32,
 }
 
 impl Checkpoints {
-    /// Starts the thread for a database.
+    /// Starts the checkpoint thread for the database at this path.
     pub(super) fn start(path: &Path, tasks: &Tasks) -> Result<Self> {
         let shared = Arc::new(Shared { wanted: Mutex::new(Wanted::Nothing), changed: Condvar::new() });
         let (own, path, tasks) = (shared.clone(), path.to_owned(), tasks.clone());
@@ -62,8 +63,8 @@ impl Checkpoints {
         Ok(Self { shared, thread: Some(thread), asked: 0 })
     }
 
-    /// Makes a connection count the pages of the log instead of checkpointing at its commits. Call it on the thread
-    /// that commits.
+    /// Makes a connection count the pages of the write-ahead log at each commit instead of checkpointing. Call this on
+    /// the thread that commits.
     pub(super) fn count_pages(connection: &Connection) {
         connection.wal_hook(Some(|_, pages| {
             PAGES.set(pages);
@@ -71,7 +72,8 @@ impl Checkpoints {
         }));
     }
 
-    /// Requests a checkpoint if the log has grown. Call it after commits, on the thread that made them.
+    /// Requests a checkpoint if the write-ahead log has grown enough. Call this after a commit, on the thread that made
+    /// it.
     pub(super) fn committed(&mut self, connection: &Connection) {
         let pages = PAGES.get();
         if pages < self.asked {
@@ -87,8 +89,8 @@ impl Checkpoints {
         }
     }
 
-    /// Returns whether long work must wait, because the log is long and a checkpoint is requested or running. Call this
-    /// on the thread that commits.
+    /// Returns whether long work must wait, because the write-ahead log is large and a checkpoint is requested or
+    /// running. Call this on the thread that commits.
     pub(super) fn holds_long_work(&self) -> bool {
         PAGES.get() >= HOLD && matches!(*self.shared.wanted.lock(), Wanted::Move | Wanted::Moving)
     }

@@ -1,4 +1,4 @@
-//! Readers for columns whose types SQLite does not know (enum words and JSON), and the origin of rows.
+//! Reads column types that SQLite does not have (enum words and JSON), and determines the origin of rows.
 
 use std::fmt::Display;
 
@@ -7,8 +7,8 @@ use rusqlite::types::Type;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-/// The column `elsewhere` of a query: the origin of a row of the table with this alias if another memory created the
-/// row, else null. Rows of the memories that this store replaced count as its own.
+/// SQL for a query's column `elsewhere`: the origin of a row if another memory created the row, otherwise null. The
+/// argument is the alias of the row's table. Rows from memories that this store replaced count as its own.
 #[macro_export]
 macro_rules! elsewhere {
     ($alias:literal) => {
@@ -22,7 +22,7 @@ macro_rules! elsewhere {
     };
 }
 
-/// Returns the source that is shown for a row of another memory, given the recorded source.
+/// Returns the source that is shown for a row from another memory. `source` is the source that the row records.
 pub fn said_elsewhere(source: Option<&str>) -> String {
     source.map_or_else(|| "another memory".to_owned(), |source| format!("{source} of another memory"))
 }
@@ -36,10 +36,10 @@ fn conversion_error(
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, why.into())
 }
 
-/// Reads an enum word from a column, which is given by its name or index.
+/// Reads an enum value that a column stores as a word. `column` is the column's name or index.
 ///
 /// # Errors
-/// If the text of the column is not a word of the enum.
+/// If the column does not contain a word of the enum.
 pub fn word<W: Word>(row: &Row<'_>, column: impl RowIndex + Copy + Display) -> rusqlite::Result<W> {
     let text: String = row.get(column)?;
     W::of(&text)
@@ -49,14 +49,14 @@ pub fn word<W: Word>(row: &Row<'_>, column: impl RowIndex + Copy + Display) -> r
 /// Reads a value that is stored as JSON.
 ///
 /// # Errors
-/// When the column does not hold valid JSON of this type.
+/// If the column does not contain valid JSON for this type.
 pub fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| conversion_error(row, column, error))
 }
 
-/// Turns a row that cannot be decoded into `None`, so that one damaged row does not hide all others. Other errors are
-/// returned.
+/// Converts the error for a row that cannot be decoded to `None`, so that one damaged row does not hide all others.
+/// Other errors are returned unchanged.
 pub fn skip_unreadable<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -68,12 +68,12 @@ pub fn skip_unreadable<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T
     }
 }
 
-/// Serialises a value for a column; `null` if that fails.
+/// Serialises a value as JSON for a column; `null` if that fails.
 pub fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// Parses a list of a column; empty if the text is malformed.
+/// Parses a JSON list from a column; empty if the text is malformed.
 pub fn parse_list<T: DeserializeOwned>(text: &str) -> Vec<T> {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! Opens the database file: checks its type, restricts access to it, and sets up each connection.
+//! Prepares the database file and its connections: checks the file's type, restricts access to the file, and configures
+//! each connection.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,10 +8,10 @@ use rusqlite::Connection;
 
 use super::{Result, StoreError};
 
-/// Checks that a path is free, an empty file or a SQLite database, without modifying it.
+/// Checks that a path does not exist, or is an empty file or a SQLite database. Modifies nothing.
 ///
 /// # Errors
-/// When the path is anything else, or cannot be read.
+/// If the path is anything else, or cannot be read.
 pub fn probe(path: &Path) -> Result<()> {
     let refuse = |why: &str| Err(StoreError::Unavailable(format!("{} {why}", path.display())));
     let meta = match std::fs::metadata(path) {
@@ -27,12 +28,12 @@ pub fn probe(path: &Path) -> Result<()> {
         Ok(()) if &head == b"SQLite format 3\0" => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof && meta.len() == 0 => Ok(()),
         Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => refuse(&format!("cannot be read: {error}")),
-        // Either its header is damaged, or it is another program's file.
+        // Either the database header is damaged, or the file belongs to another program.
         _ => Err(StoreError::Damaged(format!("{} is not a database", path.display()))),
     }
 }
 
-/// Sets up a connection for reading or writing.
+/// Configures a connection for reading or writing.
 pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.busy_timeout(Duration::from_secs(5))?;
@@ -45,16 +46,16 @@ pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
 
 pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     prepare(connection)?;
-    // FULL: an acknowledged write survives a power cut. Group commit makes that nearly free.
+    // With FULL, an acknowledged write survives a power failure. Group commit makes the cost of this negligible.
     connection.execute_batch(
         "PRAGMA cache_size = -4000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;",
     )
 }
 
-/// Deletes the statistics about table sizes that earlier versions collected. SQLite still used them long after the
-/// tables had grown: it scanned a table of a million rows, because the statistics said ten. Without statistics, it uses
-/// the indexes. The deletion runs on a second connection. SQLite then loads the schema of `connection` again, without
-/// the statistics.
+/// Deletes the statistics about table sizes that earlier versions of afd collected. SQLite used the statistics long
+/// after the tables had grown. For example, it scanned a table with a million rows, because the statistics recorded
+/// ten. Without statistics, SQLite uses the indexes. The deletion runs on a second connection, so that `connection`
+/// reloads its schema without the statistics.
 pub(super) fn forget_statistics(connection: &Connection, path: &Path) {
     let exist = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'sqlite_stat_') AS exist";
     let removed = connection.query_row(exist, [], |row| row.get("exist")).and_then(|exist: bool| {
@@ -66,7 +67,7 @@ pub(super) fn forget_statistics(connection: &Connection, path: &Path) {
     }
 }
 
-/// Makes the file accessible only to its owner, because it records actions on a phone.
+/// Makes the database file accessible only to its owner, because it records actions on a phone.
 pub(super) fn restrict(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     if let Err(error) = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {

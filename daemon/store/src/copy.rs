@@ -1,4 +1,4 @@
-//! Makes online copies of a database, and checks copies.
+//! Copies a database while it is in use, and checks copies.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Result, SCHEMA, StoreError, migrate, schema_of};
 
-/// Copies a consistent snapshot of the database of a connection to a new file. Writes continue meanwhile. The copy is a
-/// single file, without a write-ahead log.
+/// Copies a consistent snapshot of a connection's database to a new file. Writes can continue during this time. The
+/// copy is a single file, without a write-ahead log.
 ///
 /// # Errors
-/// When the copy cannot be written.
+/// If the copy cannot be written.
 pub fn copy(from: &Connection, to: &Path) -> Result<()> {
     let mut target = Connection::open(to)?;
     let copied = Backup::new(from, &mut target)?.step(-1)?;
@@ -25,10 +25,11 @@ pub fn copy(from: &Connection, to: &Path) -> Result<()> {
     sync(to)
 }
 
-/// Opens a temporary copy and begins a transaction, which fails once `stop` is set. Its writes do not survive a crash.
+/// Opens a temporary copy and begins a transaction, which fails once `stop` is set. Writes to the copy do not survive a
+/// crash.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// If the copy cannot be opened.
 pub fn open_scratch(path: &Path, stop: Arc<AtomicBool>) -> Result<Connection> {
     let connection = Connection::open(path)?;
     connection.progress_handler(10_000, Some(move || stop.load(Ordering::Relaxed)))?;
@@ -47,7 +48,7 @@ fn sync(path: &Path) -> Result<()> {
 /// version.
 ///
 /// # Errors
-/// `Damaged` with the first fault, `TooNew` for a schema of a newer version.
+/// `Damaged`, with a description of the first fault, or `TooNew` if the schema is newer than this version supports.
 pub fn open_copy(path: &Path) -> Result<(Connection, u32)> {
     let connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -64,7 +65,7 @@ pub fn open_copy(path: &Path) -> Result<(Connection, u32)> {
 /// Like [`open_copy`], for a copy from an untrusted source: also checks that it has the tables of its schema version.
 ///
 /// # Errors
-/// Those of [`open_copy`]; `Damaged` if a table is missing or there is no schema version.
+/// The errors of [`open_copy`], and `Damaged` if a table or the schema version is missing.
 pub fn open_foreign(path: &Path) -> Result<(Connection, u32)> {
     let (connection, schema) = open_copy(path)?;
     match migrate::foreign(&connection, schema)? {
@@ -73,10 +74,10 @@ pub fn open_foreign(path: &Path) -> Result<(Connection, u32)> {
     }
 }
 
-/// Returns the first fault of the tables and indexes of a database; `None` if there is none.
+/// Returns a description of the first fault in a database's tables and indexes; `None` if there is none.
 ///
 /// # Errors
-/// When it cannot be read at all.
+/// If the database cannot be read at all.
 pub(super) fn integrity(connection: &Connection) -> Result<Option<String>> {
     let found = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>("integrity_check"))?;
     Ok((found != "ok").then_some(found))

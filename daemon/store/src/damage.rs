@@ -1,4 +1,4 @@
-//! Known damage of the database, and the number of rolled-back writes.
+//! Known damage to the database, and the number of rolled-back writes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use tokio::sync::Notify;
 use super::error::StoreError;
 use afd_base::file::{self, with_suffix};
 
-/// Number of suspicions that checks may clear. After that, writes to a database that keeps failing stay refused.
+/// Number of suspicions that checks may clear. After that, writes stay refused, because the database keeps failing.
 const MAX_DISPELLED: u32 = 3;
 
-/// Prefix of the mark of a deleted or replaced file.
+/// Prefix of the text in a mark that records a deleted or replaced file.
 const GONE: &str = "gone: ";
 
 /// Why writes are refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
-    /// An operation met a fault. A check determines whether the file is damaged.
+    /// An operation encountered a fault. A check must determine whether the file is damaged.
     Suspected(String),
     /// A check found damage in the file.
     Damaged(String),
@@ -39,9 +39,9 @@ impl State {
 /// Why writes fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failing {
-    /// The error of the last write.
+    /// Error message of the last write.
     pub why: String,
-    /// Whether another program holds the lock.
+    /// Whether the write failed because another program holds the database lock.
     pub locked: bool,
 }
 
@@ -49,21 +49,22 @@ pub struct Failing {
 struct Inner {
     state: Mutex<Option<State>>,
     dispelled: Mutex<u32>,
-    /// Why the last write failed, if none has succeeded since.
+    /// Why the last write failed; `None` if a write has succeeded since.
     failing: Mutex<Option<Failing>>,
     rollbacks: Arc<AtomicU64>,
     suspected: Notify,
 }
 
-/// Known damage, which stops all writes and is remembered across restarts, and the number of rolled-back writes.
+/// Known damage to the database, and the number of rolled-back writes. Known damage makes all writes fail, and is
+/// remembered across restarts.
 #[derive(Debug, Clone)]
 pub(super) struct Damage {
     inner: Arc<Inner>,
-    /// File that records the damage for the next start.
+    /// Path of the file that records the damage for the daemon's next start.
     mark: PathBuf,
 }
 
-/// Returns the file that marks a database as damaged.
+/// Returns the path of the file that marks a database as damaged.
 pub fn damage_mark(database: &Path) -> PathBuf {
     with_suffix(database, ".damaged")
 }
@@ -73,13 +74,13 @@ impl Damage {
         Self { inner: Arc::default(), mark: damage_mark(database) }
     }
 
-    /// Returns whether an earlier daemon found damage that has not been repaired since.
+    /// Returns whether an earlier daemon process found damage that has not been repaired since.
     pub(super) fn is_marked(&self) -> bool {
         self.mark.exists()
     }
 
-    /// Returns the message of an earlier daemon that found the file deleted or replaced. A check of the current file
-    /// cannot tell which data is missing from it.
+    /// Returns the message that an earlier daemon process recorded if it found the file deleted or replaced. A check of
+    /// the current file cannot detect which data is missing.
     pub(super) fn marked_as_gone(&self) -> Option<String> {
         let text = std::fs::read_to_string(&self.mark).ok()?;
         let what = text.strip_prefix(GONE)?;
@@ -89,7 +90,7 @@ impl Damage {
         ))
     }
 
-    /// Refuses writes for a reason that is marked already.
+    /// Makes all writes fail for a reason that the mark already records.
     pub(super) fn set_marked(&self, what: String) {
         *self.inner.state.lock() = Some(State::Damaged(what));
     }
@@ -114,7 +115,7 @@ impl Damage {
         self.inner.rollbacks.clone()
     }
 
-    /// Records the error of the last write that changed anything; `None` if it was committed.
+    /// Records the error of the last write that changed anything; `None` if that write was committed.
     pub(super) fn set_failing(&self, error: Option<&StoreError>) {
         let why = error.map(|error| Failing { why: error.to_string(), locked: matches!(error, StoreError::Locked) });
         let mut failing = self.inner.failing.lock();
@@ -124,7 +125,7 @@ impl Damage {
         *failing = why;
     }
 
-    /// Returns why the last write failed, if none has succeeded since.
+    /// Returns why the last write failed; `None` if a write has succeeded since.
     pub(super) fn failing(&self) -> Option<Failing> {
         self.inner.failing.lock().clone()
     }
@@ -133,7 +134,7 @@ impl Damage {
         self.inner.rollbacks.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Records damage that a check found in the file.
+    /// Records damage that a check found in the database file.
     pub(super) fn set(&self, what: String) {
         tracing::error!(%what, "the memory database is damaged; further writes are refused");
         self.write_mark(&what);
@@ -167,7 +168,7 @@ impl Damage {
     }
 
     /// Records that a check found no fault. Removes the mark of earlier damage. Also clears a suspicion, unless
-    /// [`MAX_DISPELLED`] were cleared before.
+    /// [`MAX_DISPELLED`] suspicions have already been cleared.
     pub(super) fn dispel(&self) {
         let _ = std::fs::remove_file(&self.mark);
         let mut state = self.inner.state.lock();
@@ -188,8 +189,8 @@ fn id(path: &Path) -> Option<FileId> {
     std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
-/// The files of the database that this daemon opened. Data that is written into deleted files is lost at the next
-/// start.
+/// The database files that this daemon opened. If these files have been deleted, data that is written to them is lost
+/// at the daemon's next start.
 #[derive(Debug)]
 pub(super) struct Files {
     database: PathBuf,
@@ -202,10 +203,11 @@ impl Files {
         Self { database: database.to_owned(), log: with_suffix(database, "-wal"), ids: (id(database), None) }
     }
 
-    /// Checks after a commit that the paths still lead to the files that were written. The error describes the problem.
+    /// Checks, after a commit, that the paths still lead to the files that were written. The error describes what is
+    /// wrong.
     pub(super) fn check(&mut self) -> Result<(), String> {
         let now = (id(&self.database), id(&self.log));
-        // The first write creates the log.
+        // The first write creates the write-ahead log.
         self.ids.1 = self.ids.1.or(now.1);
         if now == self.ids {
             return Ok(());

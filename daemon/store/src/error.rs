@@ -1,4 +1,4 @@
-//! Errors of the database.
+//! Errors that database operations return.
 
 use std::panic::AssertUnwindSafe;
 
@@ -10,16 +10,16 @@ pub enum StoreError {
     /// The disk is full.
     #[error("no space left for the memory database")]
     Full,
-    /// Another program holds a lock of the database.
+    /// Another program holds a lock on the database.
     #[error("another program holds the lock of the memory database, and did not release it in time")]
     Locked,
-    /// The database is damaged.
+    /// The database is damaged. Contains a description of the damage.
     #[error("the memory database is damaged: {0}")]
     Damaged(String),
     /// The database cannot be used: it is stopped, read-only, or cannot be opened.
     #[error("the memory database cannot be used: {0}")]
     Unavailable(String),
-    /// The schema is newer than this version supports.
+    /// The database has a newer schema than this version of the program supports.
     #[error(
         "the memory database has schema version {found}, and this version of afd supports at most {known}: install the newer afd again, or \
          restore a backup from before the upgrade (`afctl backup restore NAME`; its reason is `migration`)"
@@ -30,7 +30,7 @@ pub enum StoreError {
         /// Newest supported schema version.
         known: u32,
     },
-    /// The work itself panicked and was rolled back.
+    /// The work panicked, and its changes were rolled back. Contains the panic message.
     #[error("a database operation panicked: {0}")]
     Panicked(String),
     /// Any other SQLite error.
@@ -39,7 +39,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Converts an I/O error of a file of the database, or of a file beside it.
+    /// Converts an I/O error that concerns the database file, or a file beside it.
     pub fn from_io(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::Full,
@@ -52,13 +52,12 @@ impl StoreError {
         matches!(self, Self::Sql(rusqlite::Error::FromSqlConversionFailure(..)))
     }
 
-    /// Returns whether a constraint was violated: another row has a value that must be unique, or a column refuses a
-    /// value.
+    /// Returns whether a constraint was violated, for example because another row already has a unique value.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation))
     }
 
-    /// Copies the error for another caller. Variants that cannot be copied become `Unavailable` with the same text.
+    /// Copies the error for another caller. Variants that cannot be copied become `Unavailable` with the same message.
     pub(super) fn duplicate(&self) -> StoreError {
         match self {
             StoreError::Full => StoreError::Full,
@@ -95,7 +94,7 @@ impl From<Panicked> for StoreError {
 /// Result of a database operation.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Runs the work and turns a panic into an error, so that it is rolled back like any failure.
+/// Runs the work and converts a panic to an error, so that the work's changes are rolled back as for any other error.
 pub(crate) fn catch_panic<T, E: From<StoreError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     std::panic::catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(StoreError::Panicked(panic_message(panic.as_ref())).into()))
@@ -104,8 +103,8 @@ pub(crate) fn catch_panic<T, E: From<StoreError>>(work: impl FnOnce() -> Result<
 /// Why the content of the database is at risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Risk {
-    /// Its schema is about to be changed.
+    /// The database's schema is about to be changed.
     Migration,
-    /// Its file was deleted or replaced; the open connection still has the content.
+    /// The database file was deleted or replaced. The open connection can still read the content.
     Gone,
 }

@@ -14,26 +14,26 @@ use super::queue::{Next, Queue};
 use super::work::{Acknowledge, Done, Queued, Report, Work};
 use super::{Result, Risk, StoreError};
 
-/// Maximum number of writes that share a commit.
+/// Maximum number of writes in a group, which share a commit.
 pub(super) const MAX_GROUP: usize = 256;
-/// Maximum duration of the writes of a group before its commit. A write that arrives during the group waits for this
-/// time and one more write at most.
+/// Time after which no further writes join a group and it is committed. A write that arrives while a group runs waits
+/// at most for this time, one more write, and the commit.
 const MAX_GROUP_TIME: Duration = Duration::from_millis(10);
 
-/// Duration from which a group is logged.
+/// Duration above which a group of writes is logged as slow.
 const LONG_GROUP: Duration = Duration::from_millis(20);
 
-/// Called with the connection when the content of the database is at risk.
+/// Callback that is called with the connection when the database's content is at risk.
 pub(super) type Rescue = Box<dyn Fn(&Connection, Risk) + Send>;
 
-/// A watched table. `changed` is called after each commit that changed rows of the table, if `query` then finds a row.
+/// A watched table. After each commit that changed rows of the table, `changed` is called if `query` finds a row.
 pub(super) struct Watched {
     pub(super) table: &'static str,
     pub(super) query: &'static str,
     pub(super) changed: Box<dyn Fn() + Send + Sync>,
 }
 
-/// Whether the open transaction has changed rows of the watched table.
+/// Records whether the open transaction has changed rows of the watched table.
 #[derive(Default)]
 pub(super) struct Changes {
     watched: OnceLock<Watched>,
@@ -41,7 +41,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Makes a connection record changes of the watched table.
+    /// Makes a connection record changes to the watched table.
     pub(super) fn note(self: &Arc<Self>, connection: &Connection) -> Result<()> {
         let changes = self.clone();
         let note = move |_: Action, _: &str, table: &str, _: i64| {
@@ -56,8 +56,8 @@ impl Changes {
         let _ = self.watched.set(watched);
     }
 
-    /// Calls the callback if the transaction that has just ended changed rows of the watched table and the query finds
-    /// a row. May also call it after a rollback, and calls it if the query fails.
+    /// Calls the callback if the transaction that just ended changed rows of the watched table and the query finds a
+    /// row or fails. The callback may also be called after a rollback.
     pub(super) fn tell(&self, connection: &Connection) {
         if self.are_seen.swap(false, Ordering::Relaxed)
             && let Some(watched) = self.watched.get()
@@ -68,7 +68,7 @@ impl Changes {
     }
 }
 
-/// State that the writer checks and updates with each group.
+/// State that the writer checks and updates for each group.
 pub(super) struct Watch {
     pub(super) files: Files,
     pub(super) damage: Damage,
@@ -77,8 +77,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Checks after a commit that it went into the files that the next start will read. If it did not, records this and
-    /// calls `rescue`.
+    /// Checks, after a commit, that the data was written to the files that the daemon will read at its next start. If
+    /// not, records that the database is gone, and calls `rescue`.
     fn check_files(&mut self, connection: &Connection) -> Result<()> {
         let Err(what) = self.files.check() else { return Ok(()) };
         if !self.damage.is_gone() {
@@ -89,14 +89,14 @@ impl Watch {
     }
 }
 
-/// A group of writes that ended together.
+/// The result of a group of writes, and what is needed to acknowledge the writes.
 pub(super) struct Group {
     pub(super) acknowledgements: Vec<Acknowledge>,
     pub(super) permits: Vec<OwnedSemaphorePermit>,
     pub(super) committed: Result<()>,
 }
 
-/// Runs as many of the next writes of the queue as fit into a group, and commits them.
+/// Runs as many queued writes as fit into a group, and commits them together.
 pub(super) fn commit_group(
     connection: &Connection,
     queue: &mut Queue<Queued>,
@@ -124,8 +124,8 @@ pub(super) fn commit_group(
             Ok(()) => acknowledgement(report, in_savepoint(connection, work, damage)),
             Err(error) => acknowledgement(report, Err(error.duplicate())),
         });
-        // On a full disk, SQLite rolls the transaction back by itself. Without this check, the remaining writes would
-        // be committed one by one.
+        // If the disk is full, SQLite rolls the transaction back on its own. Without this check, the remaining writes
+        // would then be committed individually.
         if begun.is_ok() && connection.is_autocommit() {
             begun = Err(StoreError::Unavailable(
                 "a write of the same group failed, and the group was rolled back".to_owned(),
@@ -136,7 +136,7 @@ pub(super) fn commit_group(
         }
     }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
-    // Writes into a deleted file are not acknowledged.
+    // Do not acknowledge writes to a deleted file.
     let committed = committed.and_then(|()| watch.check_files(connection));
     note_commit(connection, damage, &committed, connection.total_changes() > changes);
     watch.changes.tell(connection);
@@ -152,7 +152,7 @@ pub(super) fn commit_group(
 }
 
 /// Runs work in its own transaction, whose commit is not synced to disk. The next synced commit also syncs this one,
-/// because SQLite syncs the whole log.
+/// because SQLite syncs the whole write-ahead log.
 pub(super) fn unsynced<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
     connection.execute_batch("PRAGMA synchronous = NORMAL")?;
     let done = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from).and_then(|()| {
@@ -166,7 +166,7 @@ pub(super) fn unsynced<T>(connection: &Connection, work: impl FnOnce(&Connection
     done
 }
 
-/// Records whether writes succeed, and rolls back a group that was not committed.
+/// Records whether a group was committed, and rolls the group back if it was not.
 fn note_commit(connection: &Connection, damage: &Damage, committed: &Result<()>, has_changes: bool) {
     match committed {
         Ok(()) if has_changes => damage.set_failing(None),
@@ -187,7 +187,7 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
-/// Runs a write, and rolls it back if it fails.
+/// Runs the work of a write, and rolls back its changes if it fails.
 fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Done {
     execute(connection, "SAVEPOINT work")?;
     let done = catch_panic(|| Ok::<_, StoreError>(work(connection)));
@@ -202,8 +202,8 @@ fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Done {
     }
 }
 
-/// Returns the acknowledgement that reports a write after its commit. An error of the write itself takes precedence,
-/// because it is more specific than that of the commit.
+/// Returns the acknowledgement for a write, to be called with the result of the commit. If the write itself failed, its
+/// error is reported instead of the commit's error, because it is more specific.
 fn acknowledgement(report: Report, done: Done) -> Acknowledge {
     Box::new(move |committed| {
         report(match done {

@@ -1,8 +1,8 @@
 //! The SQLite database: one writer thread with group commit, a pool of reader threads, and migrations.
 //!
-//! This crate is only the machinery; the SQL is in the crates that own the data. A write is acknowledged after its
-//! commit. Device writes run first, in the order of their submission. Writes of other callers take turns (`queue`).
-//! Each write has its own savepoint, so that a failed write does not affect the others of its group.
+//! This crate contains only the machinery; the crates that own the data contain the SQL. A write is acknowledged after
+//! its commit. Device writes run first, in the order of their submission. Writes from other callers take turns
+//! (`queue`). Each write has its own savepoint, so that a failed write does not affect the others in its group.
 
 pub mod artifact;
 pub mod backup;
@@ -33,11 +33,11 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
 use r2d2_sqlite::SqliteConnectionManager;
-/// A connection to the database during a read or a write. All changes of one write are committed together. Only crates
-/// that own tables run SQL on it.
+/// A connection to the database, passed to each read or write. All changes that one write makes are committed together.
+/// Only crates that own tables run SQL on a connection.
 pub use rusqlite::Connection;
 use rusqlite::OpenFlags;
-/// A value that can be bound in a statement.
+/// A value that can be bound to a parameter of an SQL statement.
 pub use rusqlite::ToSql;
 
 use afd_base::task::{Tasks, run_blocking};
@@ -79,11 +79,11 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database, creating or migrating it as needed. `rescue` is called when its content is at risk;
-    /// `last_seq` reads the highest sequence number in use.
+    /// Opens the database, and creates or migrates it as needed. `rescue` is called when the database's content is at
+    /// risk; `last_seq` reads the highest sequence number in use.
     ///
     /// # Errors
-    /// [`StoreError`] when it is damaged, too new, or cannot be opened.
+    /// If the database is damaged, has a newer schema, or cannot be opened.
     pub fn open(
         path: &Path,
         tasks: &Tasks,
@@ -142,7 +142,7 @@ impl Store {
         &self.path
     }
 
-    /// Returns the uid of this store, which marks the rows that it creates.
+    /// Returns this store's uid, which marks the rows that the store creates.
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -152,7 +152,7 @@ impl Store {
         self.seq.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// Returns a description of the damage of the database, if any is known.
+    /// Returns a description of the known damage to the database; `None` if no damage is known.
     pub fn damage(&self) -> Option<String> {
         self.damage.get().map(|what| if self.is_gone() { what } else { format!("the database is damaged: {what}") })
     }
@@ -162,20 +162,20 @@ impl Store {
         self.damage.failing()
     }
 
-    /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the
-    /// database.
+    /// Returns the counter of rolled-back writes. After it changes, data that was cached in memory may no longer match
+    /// the database.
     pub fn rollback_count(&self) -> Arc<AtomicU64> {
         self.damage.rollback_count()
     }
 
-    /// Sets the callback for changes of a table. The writer calls it after each commit that changed rows of the table,
-    /// if `query` then finds a row. The callers of the writes get their results after that. Both `query` and the
-    /// callback must be quick, because all writes wait for them. Only the first call has an effect.
+    /// Sets the callback for changes to a table. After each commit that changed rows of the table, the writer runs
+    /// `query` and calls `changed` if the query finds a row. Only then do the callers of the writes get their results.
+    /// Both must be quick, because all writes wait for them. Only the first call of this method has an effect.
     pub fn watch(&self, table: &'static str, query: &'static str, changed: impl Fn() + Send + Sync + 'static) {
         self.writer.watch(Watched { table, query, changed: Box::new(changed) });
     }
 
-    /// Returns the number of writes that are waiting for their commit.
+    /// Returns the number of writes that have not been committed yet.
     pub fn pending(&self) -> u64 {
         self.writer.slots().taken() as u64
     }
@@ -185,10 +185,10 @@ impl Store {
         self.seq.fetch_max(least, Ordering::SeqCst);
     }
 
-    /// Runs the work in a transaction and returns after its commit.
+    /// Runs the work in a transaction, and returns the work's result once the transaction is committed.
     ///
     /// # Errors
-    /// The error of the work or of the commit. Nothing of the work is then in the database.
+    /// If the work or the commit fails. The database then contains none of the work's changes.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -196,11 +196,11 @@ impl Store {
         self.writer.submit(Turn::Lane(lane()), work, None).await
     }
 
-    /// Like [`Store::write`], for rows that can be derived again. It does not wait until the commit is on disk, so a
-    /// power failure may undo the write.
+    /// Like [`Store::write`], for rows that can be derived again from other data. Does not wait until the commit is on
+    /// disk, so a power failure may undo the write.
     ///
     /// # Errors
-    /// The error of the work or of the commit. Nothing of the work is then in the database.
+    /// If the work or the commit fails. The database then contains none of the work's changes.
     pub async fn write_derived<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -211,11 +211,11 @@ impl Store {
         }
     }
 
-    /// Like [`Store::write_or_refuse`], for a piece of long work. [`Piece::is_over`] says when the work must end. The
-    /// piece has its own commit, so that other writes do not wait for it.
+    /// Like [`Store::write_or_refuse`], for one piece of a long operation. [`Piece::is_over`] says when the piece must
+    /// end. Each piece is committed separately, so that other writes do not wait for it.
     ///
     /// # Errors
-    /// The error of the work or of the commit. Nothing of the work is then in the database.
+    /// If the work or the commit fails. The database then contains none of the work's changes.
     pub async fn write_long<T, E>(
         &self,
         work: impl FnOnce(&Connection, &Piece) -> Result<T, E> + Send + 'static,
@@ -228,11 +228,11 @@ impl Store {
         self.writer.submit(Turn::Long(lane()), move |c| work(c, &Piece::begin(slots)), None).await
     }
 
-    /// Like [`Store::write`], for work with its own error type. An error rolls the work back and is returned to the
-    /// caller.
+    /// Like [`Store::write`], for work with its own error type. If the work returns an error, its changes are rolled
+    /// back, and the caller gets the error.
     ///
     /// # Errors
-    /// The error of the work or of the commit. Nothing of the work is then in the database.
+    /// If the work or the commit fails. The database then contains none of the work's changes.
     pub async fn write_or_refuse<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -244,11 +244,11 @@ impl Store {
         self.writer.submit(Turn::Lane(lane()), work, None).await
     }
 
-    /// Like [`Store::write`], for a record of what was or is about to be done on a device. It runs before the writes of
-    /// all callers.
+    /// Like [`Store::write`], for a record of an action that was or is about to be performed on a device. Such writes
+    /// run before all other queued writes, up to a limit that prevents starvation.
     ///
     /// # Errors
-    /// The error of the work or of the commit.
+    /// If the work or the commit fails.
     pub async fn write_first<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -256,11 +256,11 @@ impl Store {
         self.writer.submit(Turn::Device, work, None).await
     }
 
-    /// Like [`Store::write_first`]; after the commit, `then` is called with the result, in commit order and before the
-    /// caller gets it. `then` runs on the writer thread and must not block.
+    /// Like [`Store::write_first`], but calls `then` with the result after the commit, in commit order and before the
+    /// caller gets the result. `then` runs on the writer thread and must not block.
     ///
     /// # Errors
-    /// The error of the work or of the commit.
+    /// If the work or the commit fails.
     pub async fn write_then<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -269,10 +269,10 @@ impl Store {
         self.writer.submit(Turn::Device, work, Some(Box::new(then))).await
     }
 
-    /// Runs the work and rolls it back; returns what the work would have returned.
+    /// Runs the work, rolls back its changes, and returns its result.
     ///
     /// # Errors
-    /// The error of the work.
+    /// If the work fails.
     pub async fn dry_run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -280,8 +280,8 @@ impl Store {
         self.write(move |c| taken_back(c, work)).await
     }
 
-    /// Queues work about a device without waiting for its commit; waits only while the queue is full. A failure is
-    /// logged under `what`; `then` is called after the commit, as in [`Store::write_then`].
+    /// Queues a device write without waiting for its commit; waits only while the queue is full. A failure is logged
+    /// under the name `what`. After the commit, `then` is called as in [`Store::write_then`].
     pub async fn write_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -291,7 +291,7 @@ impl Store {
         self.writer.submit_behind(what, work, then).await;
     }
 
-    /// Like [`Store::write_behind`], for optional work, which takes its turn in the lane of the caller. The work is
+    /// Like [`Store::write_behind`], for an optional write, which takes its turn in the caller's lane. The write is
     /// dropped if the queue is full.
     pub fn try_write_behind<T: Send + 'static>(
         &self,
@@ -305,22 +305,22 @@ impl Store {
     /// Waits until all writes submitted so far are on disk.
     ///
     /// # Errors
-    /// When the writer has stopped or its commit fails.
+    /// If the writer has stopped, or a commit fails.
     pub async fn flush(&self) -> Result<()> {
         self.writer.flush(None).await
     }
 
-    /// Finishes all writes and stops the writer; later writes are refused. Writes that are not done at the deadline are
-    /// rolled back, and their callers get an error.
+    /// Finishes all queued writes and stops the writer; later writes are refused. Writes that are unfinished at the
+    /// deadline are rolled back, and their callers get an error.
     pub fn close(&self, deadline: Option<Instant>) {
         self.writer.close(deadline);
     }
 
-    /// Like [`Store::read`], but sees all writes submitted so far, except those for which other callers are still
-    /// waiting.
+    /// Like [`Store::read`], but sees all writes submitted so far, except writes whose results other callers are still
+    /// waiting for.
     ///
     /// # Errors
-    /// The error of the work, or that no connection is available.
+    /// If the work fails, or no connection is available.
     pub async fn read_all<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -335,7 +335,7 @@ impl Store {
     /// caller drops the returned future.
     ///
     /// # Errors
-    /// The error of the work, or that no connection is available.
+    /// If the work fails, or no connection is available.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -347,14 +347,14 @@ impl Store {
         result
     }
 
-    /// Checks the integrity of the whole database, which may take long. If it finds damage, it remembers and returns
-    /// the damage, and all further writes are refused. Otherwise, it clears a suspicion of damage.
+    /// Checks the integrity of the whole database, which may take a long time. Damage is recorded and returned, and all
+    /// further writes are refused. If there is none, a suspicion of damage is cleared.
     ///
     /// # Errors
-    /// When the database cannot be read at all.
+    /// If the database cannot be read at all.
     pub async fn check(&self) -> Result<Option<String>> {
         let path = self.path.clone();
-        // Use a new connection, because the fault of another one may be in its memory only.
+        // Use a new connection, because a fault that another connection met may exist only in that connection's memory.
         let look = move || {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             copy::integrity(&Connection::open_with_flags(path, flags)?)
@@ -367,7 +367,7 @@ impl Store {
         Ok(self.damage())
     }
 
-    /// Waits until an operation meets what may be damage, or finds that the file was deleted or replaced.
+    /// Waits until an operation encounters possible damage, or finds that the file was deleted or replaced.
     pub async fn suspected(&self) {
         self.damage.suspected().await;
     }

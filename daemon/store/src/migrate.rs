@@ -15,13 +15,13 @@ static DIR: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../migrations");
 static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
-/// Newest schema version that this version supports.
+/// Newest schema version that this version of the program supports.
 pub const SCHEMA: u32 = 18;
 
-/// First schema version in which a store records which stores it replaced.
+/// First schema version in which a store records the stores that it replaced.
 const WITH_FORMER: u32 = 14;
 
-/// Refuses a database that has tables but no schema version: it belongs to another program and must not be touched.
+/// Refuses a database that has tables but no schema version, because it belongs to another program.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     let foreign: bool = connection.query_row(
         "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_schema
@@ -38,8 +38,8 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns why a database cannot be a memory of afd with this schema version: the version is 0, or a table is missing.
-/// `None` if it can.
+/// Returns why a database cannot be an afd memory with this schema version: the version is 0, or a table is missing.
+/// Returns `None` if it can be one.
 pub(super) fn foreign(connection: &Connection, schema: u32) -> Result<Option<String>> {
     if schema == 0 {
         return Ok(Some("it has no schema version".to_owned()));
@@ -52,8 +52,8 @@ pub(super) fn foreign(connection: &Connection, schema: u32) -> Result<Option<Str
     Ok(missing.map(|(_, name, _)| format!("the table {name:?} is missing")))
 }
 
-/// Drops the triggers and views of a database that afd's migrations do not create. They would run whenever rows are
-/// written or read.
+/// Drops the triggers and views that afd's migrations did not create. Otherwise, foreign code would run whenever rows
+/// are written or read.
 ///
 /// # Errors
 /// If the database cannot be written.
@@ -67,7 +67,7 @@ pub fn drop_foreign(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Creates an empty in-memory database with a schema version.
+/// Creates an empty in-memory database with this schema version.
 fn fresh(schema: u32) -> Result<Connection> {
     let mut fresh = Connection::open_in_memory()?;
     let made = MIGRATIONS.to_version(&mut fresh, schema as usize);
@@ -75,23 +75,23 @@ fn fresh(schema: u32) -> Result<Connection> {
     Ok(fresh)
 }
 
-/// Returns the type, name and definition of each object of a database.
+/// Returns the type, name and definition of each object in a database's schema.
 fn objects(connection: &Connection) -> Result<Vec<(String, String, String)>> {
     let mut statement = connection.prepare("SELECT type, name, coalesce(sql, '') AS sql FROM sqlite_schema")?;
     let found = statement.query_map([], |row| Ok((row.get("type")?, row.get("name")?, row.get("sql")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the schema version of a database.
+/// Returns a database's schema version.
 ///
 /// # Errors
-/// When it cannot be read.
+/// If the database cannot be read.
 pub fn schema_of(connection: &Connection) -> Result<u32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?)
 }
 
-/// Migrates to the newest schema. Refuses a database with a newer schema and leaves it untouched. `before` is called
-/// before an existing database with an older schema is changed.
+/// Migrates a database to the schema version [`SCHEMA`]. Refuses a database with a later version and leaves it
+/// unchanged. `before` is called before an existing database with an older schema is changed.
 pub(super) fn run(connection: &mut Connection, before: impl FnOnce(&Connection)) -> Result<()> {
     let found = schema_of(connection)?;
     if found > SCHEMA {
@@ -103,16 +103,16 @@ pub(super) fn run(connection: &mut Connection, before: impl FnOnce(&Connection))
     MIGRATIONS.to_latest(connection).map_err(|e| StoreError::Unavailable(format!("migration failed: {e}")))
 }
 
-/// Returns the uid of a store; `None` before its first start.
+/// Returns a store's uid; `None` if the store has not been opened yet and therefore has none.
 ///
 /// # Errors
-/// When it cannot be read.
+/// If the database cannot be read.
 pub fn origin_of(connection: &Connection) -> Result<Option<String>> {
     Ok(connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?)
 }
 
-/// Gives a store a new uid, so that its rows can be distinguished from those that a copy of it creates. `former` are
-/// the uids of the stores that it replaces.
+/// Gives a store a new uid, so that its rows can be distinguished from rows created in another copy of the store.
+/// `former` contains the uids of the stores that this store replaces.
 ///
 /// # Errors
 /// If the database cannot be written.
@@ -132,7 +132,7 @@ pub fn renew_origin(connection: &Connection, former: &[String]) -> Result<()> {
 /// Returns the uids of a store and of the stores that it replaced.
 ///
 /// # Errors
-/// When they cannot be read.
+/// If the database cannot be read.
 pub fn origins_of(connection: &Connection) -> Result<Vec<String>> {
     let mut origins: Vec<String> = origin_of(connection)?.into_iter().collect();
     if schema_of(connection)? >= WITH_FORMER {
@@ -141,15 +141,15 @@ pub fn origins_of(connection: &Connection) -> Result<Vec<String>> {
     Ok(origins)
 }
 
-/// Returns the uids of the stores that a store replaced when it was restored.
+/// Returns the uids of the stores that a store replaced when it was restored from a backup.
 ///
 /// # Errors
-/// When they cannot be read.
+/// If the database cannot be read.
 pub fn former_origins(connection: &Connection) -> Result<Vec<String>> {
     connection.all("SELECT origin FROM former_origins", [], |row| row.get("origin"))
 }
 
-/// Returns the uid of this store. Creates it at the first start.
+/// Returns the store's uid, and creates it when the store is opened for the first time.
 pub(super) fn origin(connection: &Connection) -> Result<String> {
     if let Some(origin) = origin_of(connection)? {
         return Ok(origin);
@@ -172,7 +172,7 @@ pub fn in_memory() -> Result<Connection> {
     Ok(connection)
 }
 
-/// Returns an empty in-memory database that does not enforce references, and begins a transaction.
+/// Returns an empty in-memory database that does not enforce foreign keys and in which a transaction has begun.
 ///
 /// # Errors
 /// If SQLite cannot create it.
@@ -182,7 +182,7 @@ pub fn unchecked_in_memory() -> Result<Connection> {
     Ok(connection)
 }
 
-/// Rolls back the transaction of a connection and begins a new one.
+/// Rolls back a connection's transaction and begins a new one.
 ///
 /// # Errors
 /// If SQLite cannot execute the statements.

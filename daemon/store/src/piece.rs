@@ -1,14 +1,14 @@
-//! Pieces of long work. Each piece is a separate write, short enough that other writes do not wait long.
+//! Pieces of long work. Each piece is a separate write that is short enough not to delay other writes for long.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::writer::Slots;
 
-/// Maximum duration of a piece if other writes are waiting.
+/// Maximum duration of a piece while other writes are waiting.
 const SHORT: Duration = Duration::from_millis(6);
-/// Maximum duration of a piece if no other writes are waiting. Longer pieces need fewer commits, and each commit writes
-/// every changed page.
+/// Maximum duration of a piece while no other writes are waiting. Longer pieces need fewer commits, which saves time
+/// because each commit writes every page that was changed.
 const LONG: Duration = Duration::from_millis(15);
 
 /// Time limit of a piece of long work. [`super::Store::write_long`] creates one for each write.
@@ -17,13 +17,13 @@ pub struct Piece {
     end: End,
 }
 
-/// When a piece ends.
+/// When a piece must end.
 enum End {
-    /// When the work is done.
+    /// Only when all the work is done.
     Never,
     /// After this time.
     After(Duration),
-    /// After [`SHORT`] if other writes are waiting, else after [`LONG`].
+    /// After [`SHORT`] if other writes are waiting, otherwise after [`LONG`].
     Shared(Arc<Slots>),
 }
 
@@ -32,7 +32,7 @@ impl Piece {
         Self { started: Instant::now(), end: End::Shared(slots) }
     }
 
-    /// Returns a piece without a time limit, for work that is done in one piece.
+    /// Returns a piece without a time limit, for work that is not split.
     pub fn whole() -> Self {
         Self { started: Instant::now(), end: End::Never }
     }
@@ -42,13 +42,14 @@ impl Piece {
         Self { started: Instant::now(), end: End::After(time) }
     }
 
-    /// Returns whether the work must stop. Call this after each row, so that a piece processes at least one.
+    /// Returns whether the piece's work must stop. Call this after each row, so that a piece processes at least one
+    /// row.
     pub fn is_over(&self) -> bool {
         let took = self.started.elapsed();
         match &self.end {
             End::Never => false,
             End::After(time) => took > *time,
-            // One of the taken slots is that of the piece itself.
+            // The piece itself has one of the taken slots.
             End::Shared(slots) => took > LONG || (took > SHORT && slots.taken() > 1),
         }
     }

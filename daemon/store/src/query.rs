@@ -1,9 +1,9 @@
-//! Building blocks of list queries: optional conditions and pagination.
+//! Building blocks for queries that return lists: optional conditions and pagination.
 
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 
-/// The conditions of a query, with their named values.
+/// The conditions in a query's `WHERE` clause, with the values of their named parameters.
 #[derive(Debug, Clone)]
 pub struct Conditions {
     sql: String,
@@ -11,12 +11,12 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Starts with a condition that always applies.
+    /// Creates the conditions for a query, starting with one that always applies.
     pub fn new(always: &str) -> Self {
         Self { sql: always.to_owned(), values: Vec::new() }
     }
 
-    /// Adds a condition if there is a value for it.
+    /// Adds a condition if there is a value for its named parameter.
     #[must_use]
     pub fn given<V: Into<Value>>(mut self, condition: &str, name: &'static str, value: Option<V>) -> Self {
         if let Some(value) = value {
@@ -26,8 +26,8 @@ impl Conditions {
         self
     }
 
-    /// Restricts the rows to those that a reader may see. `table` is the name, in the query, of a table with the
-    /// columns `scope` and `session_id`.
+    /// Restricts the rows to those that a reader may see. `table` is the name or alias of a table in the query that has
+    /// the columns `scope` and `session_id`.
     #[must_use]
     pub fn told(self, table: &str, reader: Reader) -> Self {
         match reader {
@@ -47,25 +47,25 @@ impl Conditions {
         self
     }
 
-    /// Binds a value that is used elsewhere in the query.
+    /// Binds a named parameter that is used elsewhere in the query.
     #[must_use]
     pub fn value(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.values.push((name, value.into()));
         self
     }
 
-    /// Returns the conditions as SQL, to follow `WHERE`.
+    /// Returns the conditions as SQL, for use after `WHERE`.
     pub fn sql(&self) -> &str {
         &self.sql
     }
 
-    /// Returns the values with their names.
+    /// Returns the named parameters and their values.
     pub fn values(&self) -> Vec<(&'static str, &dyn ToSql)> {
         self.values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
     }
 }
 
-/// The reader of records, some of which are private to a session.
+/// Who reads records. Some records are private to a session, so that other readers do not see them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reader {
     /// A reader outside of any session.
@@ -94,25 +94,25 @@ pub struct Page {
 }
 
 impl Default for Page {
-    /// Returns a page with all rows.
+    /// Returns a page that contains all rows.
     fn default() -> Self {
         Self { cursor: None, limit: usize::MAX }
     }
 }
 
 impl Page {
-    /// Returns the first page.
+    /// Returns the first page, with at most `limit` rows.
     pub fn first(limit: usize) -> Self {
         Self { cursor: None, limit }
     }
 
-    /// Returns the number of rows to read: one more than the limit, which shows whether there is a next page.
+    /// Returns the number of rows to read, which is one more than the limit to find out whether there is a next page.
     pub fn reads(self) -> i64 {
         i64::try_from(self.limit).unwrap_or(i64::MAX).saturating_add(1)
     }
 
-    /// Drops the rows beyond the limit. Returns the cursor of the next page, which is that of the last row kept; `None`
-    /// on the last page.
+    /// Drops the rows beyond the limit. Returns the cursor for the next page, which is the cursor of the last row that
+    /// was kept; `None` if this is the last page.
     pub fn cut<T>(self, rows: &mut Vec<T>, cursor: impl FnOnce(&T) -> i64) -> Option<i64> {
         let more = rows.len() > self.limit;
         rows.truncate(self.limit);

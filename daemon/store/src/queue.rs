@@ -1,9 +1,9 @@
 //! The order of queued writes and reads.
 //!
 //! Device writes come first, in the order of their submission. All other work takes turns: each caller has a lane, in
-//! which its work keeps its order, so that one busy caller cannot starve others. After [`IN_A_ROW`] device writes, a
-//! lane gets its turn before the next device write. Long work never shares a group with other writes, because these
-//! would have to wait for it.
+//! which its work keeps its order, so that one busy caller cannot starve others. After [`IN_A_ROW`] consecutive device
+//! writes, a lane gets its turn before the next device write. Long work never shares a group with other writes, because
+//! those writes would have to wait for the long work.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
@@ -16,7 +16,7 @@ use super::Result;
 
 /// Maximum number of consecutive device writes before a lane gets its turn.
 const IN_A_ROW: usize = 16;
-/// The lane of the daemon's own work.
+/// The lane for the daemon's own work.
 const OWN: u64 = 0;
 
 tokio::task_local! {
@@ -26,16 +26,16 @@ tokio::task_local! {
 
 type WriteRows = Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>;
 
-/// Rows that are written in the same transaction as the first write of a call, for example that the call has begun. If
-/// a crash prevents that write, no trace of the call remains, and the call can be repeated.
+/// Rows that are written in the same transaction as a call's first write, for example the record that the call has
+/// begun. If a crash prevents that write, no trace of the call remains, and the call can be repeated.
 pub struct Opening {
     write: WriteRows,
     is_committed: AtomicBool,
 }
 
 impl Opening {
-    /// Creates an opening whose rows have not been written yet. `write` may be called again, and must then change
-    /// nothing.
+    /// Creates an opening whose rows have not been written yet. `write` may be called more than once, and must change
+    /// nothing if its rows already exist.
     pub fn new(write: impl Fn(&Connection) -> Result<()> + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self { write: Box::new(write), is_committed: AtomicBool::new(false) })
     }
@@ -54,28 +54,28 @@ impl Opening {
     }
 }
 
-/// Runs work whose first write also writes the rows of the opening.
+/// Runs work as a call with this opening: its first write also writes the opening's rows.
 pub fn with_opening<F: Future>(opening: Arc<Opening>, work: F) -> impl Future<Output = F::Output> {
     OPENING.scope(opening, work)
 }
 
-/// Returns the opening of the current task, unless it is committed.
+/// Returns the current task's opening; `None` if there is none, or if its rows are already committed.
 pub(super) fn opening() -> Option<Arc<Opening>> {
     OPENING.try_with(Arc::clone).ok().filter(|opening| !opening.is_committed())
 }
 
-/// Returns an unused lane.
+/// Returns the number of a new, unused lane.
 pub fn new_lane() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(OWN + 1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns the lane of the current task.
+/// Returns the current task's lane.
 pub fn lane() -> u64 {
     LANE.try_with(|lane| *lane).unwrap_or(OWN)
 }
 
-/// Runs work in a lane: its reads and writes take turns with those of other lanes.
+/// Runs work in a lane: its reads and writes take turns with those in other lanes.
 pub fn in_lane<F: Future>(lane: u64, work: F) -> impl Future<Output = F::Output> {
     LANE.scope(lane, work)
 }
@@ -83,18 +83,18 @@ pub fn in_lane<F: Future>(lane: u64, work: F) -> impl Future<Output = F::Output>
 /// The queue that a write joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// For a record of what was or is about to be done on a device.
+    /// The queue for device writes, which record actions that were or are about to be performed on a device.
     Device,
-    /// For a write that takes turns with those of other lanes.
+    /// A lane, for a write that takes turns with writes in other lanes.
     Lane(u64),
-    /// Like [`Turn::Lane`], for a write that takes some milliseconds.
+    /// Like [`Turn::Lane`], for long work: a write that takes several milliseconds.
     Long(u64),
-    /// Like [`Turn::Lane`], for a write for which no caller waits: the response to its call is sent before the write is
-    /// done.
+    /// Like [`Turn::Lane`], for a write whose caller does not wait for it: the response to the call is sent before the
+    /// write is done.
     Behind(u64),
 }
 
-/// A queued write with the number of its submission.
+/// A queued write, numbered in the order of submission.
 struct Ticketed<W> {
     ticket: u64,
     is_long: bool,
@@ -104,7 +104,7 @@ struct Ticketed<W> {
 /// A write that was taken from the queue.
 pub(super) struct Next<W> {
     pub(super) write: W,
-    /// Whether the group ends with it.
+    /// Whether this is long work, which ends its group.
     pub(super) is_long: bool,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct Queue<W> {
     lanes: HashMap<u64, VecDeque<Ticketed<W>>>,
     /// The lanes with queued writes, in the order of their turns.
     turns: VecDeque<u64>,
-    /// Tickets of the queued writes for which no caller waits.
+    /// Tickets of the queued writes whose callers do not wait for them.
     behind: BTreeSet<u64>,
     in_a_row: usize,
     tickets: u64,
@@ -157,8 +157,8 @@ impl<W> Queue<W> {
         self.pop_into_group(true, false).map(|next| next.write)
     }
 
-    /// Takes the next write of a group. Returns `None` if there is none, or if the next write begins another group.
-    /// While long work is held (`holds_long`), other writes overtake it.
+    /// Takes the next write for a group. Returns `None` if there is no write, or if the next write must begin another
+    /// group. `holds_long` makes long work wait, so that other writes overtake it.
     pub(super) fn pop_into_group(&mut self, is_first: bool, holds_long: bool) -> Option<Next<W>> {
         let next = if holds_long {
             self.turns.iter().position(|lane| !self.is_long(*lane))
@@ -188,12 +188,12 @@ impl<W> Queue<W> {
         Some(Next { write: next.write, is_long: next.is_long })
     }
 
-    /// Returns whether the next write of a lane is long work.
+    /// Returns whether the next write in a lane is long work.
     fn is_long(&self, lane: u64) -> bool {
         self.lanes.get(&lane).and_then(VecDeque::front).is_some_and(|next| next.is_long)
     }
 
-    /// Returns whether each write that could be taken next is long work.
+    /// Returns whether there are no device writes and the next write in every lane is long work.
     pub(super) fn is_all_long(&self) -> bool {
         self.devices.is_empty() && self.turns.iter().all(|lane| self.is_long(*lane))
     }
@@ -206,13 +206,13 @@ impl<W> Queue<W> {
         self.devices.is_empty() && self.turns.is_empty()
     }
 
-    /// Returns a mark that comes after all writes pushed so far.
+    /// Returns a mark for a position in the queue, after all writes that have been pushed so far.
     pub(super) fn mark(&self) -> u64 {
         self.tickets
     }
 
-    /// Returns whether all writes pushed before a mark have been popped. With a lane, writes of other lanes do not
-    /// count while their callers wait for them, because those callers have not received a result yet.
+    /// Returns whether all writes pushed before a mark have been popped. If `lane` is given, writes in other lanes do
+    /// not count if their callers wait for them, because no caller has received their results yet.
     pub(super) fn is_past(&self, mark: u64, lane: Option<u64>) -> bool {
         let fronts = self
             .lanes

@@ -1,9 +1,9 @@
 //! Dedicated reader threads, so that a read never waits for blocking work elsewhere, such as a slow DNS lookup or file
 //! access.
 //!
-//! A read sees a consistent snapshot of the database. A read whose caller has gone away is interrupted, or never
-//! started. Callers take turns, as for writes, so that a caller with many slow reads delays others by at most one of
-//! them.
+//! A read sees a consistent snapshot of the database. A read is interrupted, or never started, if its caller no longer
+//! waits for the result. Callers take turns, as for writes, so that a caller with many slow reads delays other callers
+//! by at most one of these reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,11 +25,11 @@ const THREADS: usize = 4;
 /// Maximum number of queued reads.
 const MAX_QUEUED: usize = 4096;
 
-/// Interval at which a running read checks whether it was abandoned, in steps of SQLite's virtual machine: about 10
-/// microseconds.
+/// Interval at which a running read checks whether it was abandoned, in instructions of SQLite's virtual machine. 1000
+/// instructions take about 10 microseconds.
 const STEPS_BETWEEN_CHECKS: i32 = 1000;
 
-/// Reads from the connection.
+/// The work of a read. It returns a value whose type only the caller knows.
 type Read = Box<dyn FnOnce(&Connection) -> Result<erased::Value> + Send>;
 
 struct Job {
@@ -63,7 +63,7 @@ struct State {
 }
 
 impl Waiting {
-    /// Waits for the next read; `None` once the readers were stopped.
+    /// Waits for the next read; `None` if the readers have been stopped.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock();
         loop {
@@ -135,8 +135,8 @@ impl Readers {
     }
 }
 
-/// Runs a read on a consistent snapshot of the database. Its statements then do not each lock and check the file, which
-/// would be most of the cost of a small statement.
+/// Runs a read in a transaction, so that it sees a consistent snapshot of the database. This also avoids locking and
+/// checking the file for each statement, which is most of the cost of a small statement.
 fn in_snapshot(connection: &Connection, work: Read) -> Result<erased::Value> {
     let snapshot = connection.unchecked_transaction()?;
     let done = catch_panic(|| work(connection));
@@ -156,7 +156,7 @@ fn run(pool: &Pool, waiting: &Waiting) {
                 continue;
             }
         };
-        // A flag instead of `sqlite3_interrupt`, which has no effect on a connection that is between two statements.
+        // Use a flag, because `sqlite3_interrupt` has no effect on a connection that is between two statements.
         let abandoned = job.abandoned;
         if abandoned.load(Ordering::Relaxed) {
             continue;
@@ -239,7 +239,7 @@ mod tests {
                 _ = has_begun => {}
             }
         }
-        // The same when the caller leaves before the first statement starts.
+        // Repeat this with callers that leave before the first statement starts.
         for _ in 0..THREADS * 2 {
             let (begun, has_begun) = oneshot::channel();
             let (left, has_left) = std::sync::mpsc::channel::<()>();

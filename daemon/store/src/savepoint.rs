@@ -1,4 +1,4 @@
-//! Parts of a write that take effect completely or not at all.
+//! Runs parts of a write so that they take effect completely or not at all.
 
 use rusqlite::Connection;
 
@@ -10,10 +10,10 @@ fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Runs work, and undoes all of its changes if it fails.
+/// Runs work, and rolls back all of its changes if it fails.
 ///
 /// # Errors
-/// The error of the work or of the database.
+/// If the work or a database operation fails.
 pub fn all_or_nothing<T, E: From<StoreError>>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, E>,
@@ -27,10 +27,10 @@ pub fn all_or_nothing<T, E: From<StoreError>>(
     done
 }
 
-/// Runs work, rolls it back, and returns its result.
+/// Runs work, rolls back its changes, and returns its result.
 ///
 /// # Errors
-/// The error of the work or of the database.
+/// If the work or a database operation fails.
 pub fn taken_back<T, E: From<StoreError>>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, E>,
@@ -61,7 +61,7 @@ mod tests {
             Err::<(), _>(StoreError::Full)
         });
         assert!(matches!(failed, Err(StoreError::Full)));
-        // Parts can be nested.
+        // Savepoints can be nested.
         let seen = taken_back(&connection, |c| all_or_nothing(c, insert).map(|()| count(c)));
         assert_eq!((seen.expect("is done"), count(&connection)), (3, 2));
     }

@@ -1,4 +1,4 @@
-//! Measures and frees the space that the database takes on disk and in memory.
+//! Measures and frees the space that the database uses on disk and in memory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use super::{Result, Store, StoreError};
 use afd_base::file::with_suffix;
 use afd_base::task::run_blocking;
 
-/// Use of the space of a database file, bytes.
+/// Sizes of a database's files, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// Size of the file.
+    /// Size of the database file, bytes.
     pub file: u64,
-    /// Free space in the file.
+    /// Free space within the database file, bytes.
     pub free: u64,
-    /// Size of the write-ahead log.
+    /// Size of the write-ahead log, bytes.
     pub wal: u64,
 }
 
-/// How long emptying the write-ahead log waits for readers; writers wait, too.
+/// How long an attempt to empty the write-ahead log waits for readers. Writers have to wait during this time.
 const SCRUB_WAIT: Duration = Duration::from_secs(2);
-/// Interval and maximum number of the attempts to empty the log in the background, which do not wait for readers.
+/// Interval and maximum number of background attempts to empty the write-ahead log. They do not wait for readers.
 const SCRUB_EVERY: Duration = Duration::from_secs(1);
 const SCRUBS: usize = 600;
 
 impl Store {
-    /// Frees the caches of the writer connection and of all idle reader connections: pages, and prepared statements.
+    /// Frees the cached pages and prepared statements of the writer connection and of all idle reader connections.
     pub async fn shrink(&self) {
         let shrink = |c: &Connection| {
             c.flush_prepared_statement_cache();
@@ -38,7 +38,7 @@ impl Store {
         let pool = self.pool.clone();
         let readers = self.readers.submit(move |own| {
             shrink(own)?;
-            // Take all connections before any is returned to the pool, so that each is a different one.
+            // Take all connections before any is returned to the pool, so that none is taken twice.
             let idle = (0..pool.state().idle_connections).filter_map(|_| pool.try_get());
             idle.collect::<Vec<_>>().iter().try_for_each(|c| shrink(c))
         });
@@ -49,10 +49,10 @@ impl Store {
     }
 
     /// Moves the write-ahead log into the database and empties it, so that neither contains deleted content. If a
-    /// reader holds the log for long, this happens in the background as soon as possible.
+    /// reader holds the log for too long, this is done in the background as soon as possible.
     ///
     /// # Errors
-    /// When the database cannot be opened.
+    /// If the database cannot be opened.
     pub async fn scrub(&self) -> Result<()> {
         if !empty_log(self.path.clone(), SCRUB_WAIT).await? && !self.is_scrubbing.swap(true, Ordering::AcqRel) {
             tracing::info!("a reader holds the write-ahead log; the log is emptied when the reader ends");
@@ -61,10 +61,10 @@ impl Store {
         Ok(())
     }
 
-    /// Returns how the space of the database file is used.
+    /// Returns the sizes of the database file, its free space and the write-ahead log.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub async fn space(&self) -> Result<Space> {
         let wal = std::fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |meta| meta.len());
         self.read(move |c| {
@@ -77,11 +77,11 @@ impl Store {
         .await
     }
 
-    /// Returns free space at the end of the file to the file system, at most `pages` pages. Has no effect on databases
-    /// that were created by versions without this feature and have not been rewritten since.
+    /// Releases up to `pages` free pages of the database file to the file system. Has no effect on a database that was
+    /// created by a version without this feature and has not been rewritten since.
     ///
     /// # Errors
-    /// The error of the write.
+    /// If the write fails.
     pub async fn shorten(&self, pages: u32) -> Result<()> {
         self.write(move |c| {
             let mut statement = c.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
@@ -92,10 +92,10 @@ impl Store {
         .await
     }
 
-    /// Rewrites the whole database without its free space. Other writes wait meanwhile.
+    /// Rewrites the whole database without its free space. Other writes wait until this is done.
     ///
     /// # Errors
-    /// When the disk is full, or the database is damaged.
+    /// If the database is damaged or cannot be rewritten, for example because the disk is full.
     pub async fn vacuum(&self) -> Result<()> {
         if let Some(damage) = self.damage() {
             return Err(StoreError::Unavailable(damage));
@@ -112,7 +112,7 @@ impl Store {
     }
 }
 
-/// Moves the write-ahead log into the database and empties it. Returns whether this was possible within `wait`.
+/// Moves the write-ahead log into the database and empties the log. Returns whether this was possible within `wait`.
 async fn empty_log(path: PathBuf, wait: Duration) -> Result<bool> {
     let work = move || {
         let connection = Connection::open(&path)?;
@@ -126,8 +126,8 @@ async fn empty_log(path: PathBuf, wait: Duration) -> Result<bool> {
     }
 }
 
-/// Empties the write-ahead log once it is no longer held, and gives up after [`SCRUBS`] attempts. Clears `is_running`
-/// at the end.
+/// Empties the write-ahead log once no reader holds it, and gives up after [`SCRUBS`] attempts. Clears `is_running` at
+/// the end.
 async fn empty_log_later(path: PathBuf, is_running: Arc<AtomicBool>) {
     let mut emptied = Ok(false);
     for _ in 0..SCRUBS {

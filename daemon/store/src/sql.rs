@@ -1,10 +1,10 @@
-//! Statements with named values. One call prepares and executes a statement, and reads its rows.
+//! SQL statements with named parameters. A single call prepares and executes a statement, and reads its rows.
 
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use super::Result;
 
-/// The named values of a statement: `args! {id, at: now_ms()}` binds `:id` to `id` and `:at` to the time.
+/// The named parameters of a statement: `args! {id, at: now_ms()}` binds `id` to `:id` and the time to `:at`.
 #[macro_export]
 macro_rules! args {
     (@value $name:ident) => { &$name as &dyn $crate::ToSql };
@@ -16,7 +16,7 @@ macro_rules! args {
 }
 
 /// Reads a struct from a row: `read!(row => Task {id, title, done: word(row, "status")?})` takes `id` and `title` from
-/// the columns of these names, and the other fields from their expressions.
+/// the columns with these names, and `done` from its expression.
 #[macro_export]
 macro_rules! read {
     (@ $row:ident $field:ident) => { $row.get(stringify!($field))? };
@@ -28,9 +28,9 @@ macro_rules! read {
 
 pub(crate) use {args, read};
 
-/// Statements on a connection. Each is prepared once and cached.
+/// Methods of a connection that execute statements. Each statement is prepared once and then cached.
 pub trait Sql {
-    /// Executes a query and returns the values that `read` returns for its rows.
+    /// Executes a query, calls `read` for each row, and returns the collected values.
     ///
     /// # Errors
     /// If the statement cannot be executed, or a row cannot be read.
@@ -41,10 +41,10 @@ pub trait Sql {
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<C>;
 
-    /// Executes a query and returns the value that `read` returns for its first row; `None` if there is no row.
+    /// Executes a query and returns what `read` returns for the first row; `None` if there is no row.
     ///
     /// # Errors
-    /// As for [`Sql::all`].
+    /// If the statement cannot be executed, or the row cannot be read.
     fn first<T>(
         &self,
         sql: &str,
@@ -52,10 +52,10 @@ pub trait Sql {
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Executes a query and returns the value that `read` returns for its first row.
+    /// Executes a query that must find a row, and returns what `read` returns for the first row.
     ///
     /// # Errors
-    /// As for [`Sql::all`], and if there is no row.
+    /// If the statement cannot be executed, there is no row, or the row cannot be read.
     fn one<T>(&self, sql: &str, args: impl Params, read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> Result<T>;
 
     /// Executes a statement and returns the number of rows that it changed.

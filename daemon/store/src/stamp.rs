@@ -1,4 +1,4 @@
-//! Uids and timestamps of rows.
+//! Uids and timestamps for rows.
 
 /// Returns the current time in milliseconds since the Unix epoch.
 pub fn now_ms() -> i64 {
@@ -6,7 +6,7 @@ pub fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX).saturating_add(advanced_ms())
 }
 
-/// Returns by how many milliseconds a test has advanced the clock. The file named by `AFD_TEST_CLOCK` has this number.
+/// Returns by how many milliseconds a test has advanced the clock, read from the file that `AFD_TEST_CLOCK` names.
 #[cfg(debug_assertions)]
 fn advanced_ms() -> i64 {
     static FILE: std::sync::LazyLock<Option<std::path::PathBuf>> =

@@ -197,7 +197,7 @@ async fn file_that_is_not_a_database_is_refused() {
 async fn rolled_back_group_is_not_acknowledged() {
     let (_dir, store) = temporary();
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
-    // SQLite rolls back by itself in the same way when the disk is full.
+    // SQLite also rolls the transaction back on its own if the disk is full.
     let insert = store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?));
     let fatal = store.write(|c| Ok(c.execute_batch("ROLLBACK")?));
     let (_, fatal) = tokio::join!(insert, fatal);
@@ -208,7 +208,7 @@ async fn rolled_back_group_is_not_acknowledged() {
     assert_eq!(twos.await.expect("reads"), 1);
 }
 
-/// Regression test: readers shared a thread pool with DNS lookups, and every read waited while a name server did not
+/// Regression test: readers shared a thread pool with DNS lookups, so every read waited if a name server did not
 /// answer.
 #[test]
 fn reads_continue_while_the_blocking_pool_is_exhausted() {

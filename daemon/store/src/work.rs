@@ -1,4 +1,4 @@
-//! Types of the writes in the queue of the writer.
+//! Types of the writes in the writer's queue.
 
 use afd_base::erased;
 use rusqlite::Connection;
@@ -6,19 +6,19 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::Result;
 
-/// Reports the result of a write to its caller, once it is known whether the commit succeeded.
+/// Reports the result of a write to its caller. It is called with the result of the commit.
 pub(super) type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 
-/// Writes to the connection; returns a value or an error of the caller's types.
+/// The work of a write. It returns a value or an error, whose types only the caller knows.
 pub(super) type Work = Box<dyn FnOnce(&Connection) -> Result<erased::Value, erased::Value> + Send>;
 
-/// Result of a write: a value or an error of the caller's types, else the database error that prevented the write.
+/// Result of a write: the value or error that its work returned, or the database error that prevented the write.
 pub(super) type Done = Result<Result<erased::Value, erased::Value>>;
 
-/// Receives the result of a write, on the writer thread.
+/// Callback that receives the result of a write on the writer thread.
 pub(super) type Report = Box<dyn FnOnce(Done) + Send>;
 
-/// A write and its slot in the queue.
+/// A queued write, with the permit for its slot in the queue.
 pub(super) struct Queued {
     pub(super) work: Work,
     pub(super) report: Report,

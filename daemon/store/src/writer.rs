@@ -24,21 +24,21 @@ use afd_base::task::{Tasks, failpoint};
 
 /// Maximum number of queued writes.
 const MAX_QUEUED: usize = 4096;
-/// How long a group waits for the callers of the previous group, whose next writes usually follow right after their
-/// acknowledgement. A lone caller never waits.
+/// How long a group waits for the callers of the previous group, which usually submit their next writes right after
+/// their acknowledgement. A single caller never waits.
 const LINGER: Duration = Duration::from_micros(300);
 /// How often the writer checks whether long work may run again.
 const HOLD_POLL: Duration = Duration::from_millis(1);
-/// How often `close` checks whether the thread has ended.
+/// How often `close` checks whether the writer thread has ended.
 const CLOSE_POLL: Duration = Duration::from_millis(5);
 
-/// Receives the value of a committed write.
+/// Callback that receives the value of a committed write.
 type Then<T = dyn Any> = Box<dyn FnOnce(&T) + Send>;
 
-/// Work that runs between two groups, outside of their transactions.
+/// Work that runs between two groups of writes, outside of their transactions.
 type Alone = Box<dyn FnOnce(&Connection) + Send>;
 
-/// A request to the writer.
+/// A request to the writer thread.
 enum Request {
     Write(Turn, Queued),
     /// Reports when all earlier writes have been committed or have failed.
@@ -47,8 +47,8 @@ enum Request {
     Alone(Alone, OwnedSemaphorePermit),
 }
 
-/// A caller that waits for the writes before its mark. With a lane, it does not wait for those for which other callers
-/// are still waiting.
+/// A caller that waits for the writes before its mark. If it has a lane, it does not wait for writes in other lanes
+/// whose callers are still waiting for them.
 struct Flush {
     lane: Option<u64>,
     reply: oneshot::Sender<Result<()>>,
@@ -63,7 +63,7 @@ pub(super) struct Writer {
     changes: Arc<Changes>,
 }
 
-/// The slots of the queue.
+/// The writer queue's slots, which limit the number of requests.
 pub(super) struct Slots(Arc<Semaphore>);
 
 impl Default for Slots {
@@ -84,14 +84,15 @@ impl Slots {
     }
 }
 
-/// State for ending the thread if it takes too long.
+/// State for ending the writer thread if it takes too long to finish.
 struct Ending {
     interrupt: InterruptHandle,
     is_late: AtomicBool,
 }
 
 impl Writer {
-    /// Starts the thread. `path` is the path of the database. `rescue` is called if its files are found deleted.
+    /// Starts the writer thread. `path` is the path of the database. `rescue` is called if the database's files are
+    /// found to have been deleted.
     pub(super) fn start(
         connection: Connection,
         path: &Path,
@@ -125,7 +126,7 @@ impl Writer {
         })
     }
 
-    /// Sets the callback for commits that change a table.
+    /// Sets the callback for commits that change the watched table.
     pub(super) fn watch(&self, watched: Watched) {
         self.changes.watch(watched);
     }
@@ -185,8 +186,8 @@ impl Writer {
         self.slots.0.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
     }
 
-    /// Waits until all writes submitted so far have been committed or have failed. With a lane, it does not wait for
-    /// writes for which other callers are still waiting.
+    /// Waits until all writes submitted so far have been committed or have failed. If `lane` is given, does not wait
+    /// for writes in other lanes whose callers are still waiting for them.
     pub(super) async fn flush(&self, lane: Option<u64>) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         let permit = self.acquire_permit().await?;
@@ -194,7 +195,7 @@ impl Writer {
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
-    /// Runs work outside of a transaction, between two groups.
+    /// Runs work between two groups of writes, outside of a transaction.
     pub(super) async fn alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -206,7 +207,7 @@ impl Writer {
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
-    /// Queues work about a device without waiting for its commit; waits only while the queue is full.
+    /// Queues a device write without waiting for its commit; waits only while the queue is full.
     pub(super) async fn submit_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -219,7 +220,7 @@ impl Writer {
         }
     }
 
-    /// Queues work without waiting, in the lane of the caller: the work is dropped when the queue is full.
+    /// Queues work in the caller's lane without waiting. The work is dropped if the queue is full.
     pub(super) fn try_submit_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -249,7 +250,7 @@ impl Writer {
     }
 
     fn send(&self, turn: Turn, permit: OwnedSemaphorePermit, work: Work, report: Report) {
-        // If the writer has stopped, the work is dropped together with its reply channel, and the caller gets an error.
+        // If the writer has stopped, the work is dropped together with its reply channel, so the caller gets an error.
         let _ = self
             .sender
             .lock()
@@ -257,8 +258,8 @@ impl Writer {
             .map(|sender| sender.send(Request::Write(turn, Queued { work, report, _permit: permit })));
     }
 
-    /// Finishes the queued work, empties the write-ahead log and ends the thread. Later work is refused. Work that is
-    /// not done at the deadline is rolled back or not begun, and its callers get an error.
+    /// Finishes the queued work, empties the write-ahead log and ends the writer thread. Later work is refused. Work
+    /// that is unfinished at the deadline is rolled back or not begun, and its callers get an error.
     pub(super) fn close(&self, deadline: Option<Instant>) {
         *self.sender.lock() = None;
         let Some(thread) = self.thread.lock().take() else { return };
@@ -267,7 +268,8 @@ impl Writer {
                 tracing::warn!("the last writes did not finish in time and are discarded");
             }
             if self.ending.is_late.load(Ordering::SeqCst) {
-                // Interrupt repeatedly: an interrupt ends only the current statement, and another one may follow.
+                // Interrupt repeatedly, because an interrupt ends only the current statement, and another statement may
+                // follow.
                 self.ending.interrupt.interrupt();
             }
             std::thread::sleep(CLOSE_POLL);
@@ -313,7 +315,7 @@ impl Waiting {
         self.queue.is_empty() && self.flushes.is_empty() && self.alone.is_empty()
     }
 
-    /// Answers the flushes whose writes are done. `failure` is the error of the last group.
+    /// Answers the flushes whose writes are done. `failure` is the last group's error, if it failed.
     fn answer_flushes(&mut self, failure: Option<&StoreError>) {
         let waiting = std::mem::take(&mut self.flushes);
         for (mark, flush) in waiting {
@@ -376,7 +378,7 @@ fn run(
     }
 }
 
-/// Adds the submitted requests. Waits up to [`LINGER`] until at least `expected` writes are queued.
+/// Moves the submitted requests to `waiting`. Waits up to [`LINGER`] until at least `expected` writes are queued.
 fn gather(waiting: &mut Waiting, receiver: &Receiver<Request>, expected: usize) {
     receiver.try_iter().for_each(|request| waiting.add(request));
     let deadline = Instant::now() + LINGER;

@@ -12,14 +12,14 @@ use afd_store::{
     Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word,
 };
 
-/// Minimum word overlap (Jaccard index) of two titles for their bugs to count as similar.
+/// Minimum word overlap (Jaccard index) between two titles at which their bugs count as similar.
 const MIN_SIMILARITY: f64 = 0.5;
 /// Maximum number of similar bugs that are returned.
 const MAX_SIMILAR: usize = 3;
-/// Maximum number of open bugs a new title is compared with.
+/// Maximum number of open bugs that a new title is compared with.
 const MAX_COMPARED: usize = 500;
 
-/// A new bug.
+/// A bug to record.
 #[derive(Debug, Clone, Default)]
 pub struct New {
     /// Uid of the task during which it was found.
@@ -38,33 +38,33 @@ pub struct New {
     pub actual: Option<String>,
     /// App, page and state where it was found.
     pub place: Place,
-    /// Uid of a screenshot artifact.
+    /// Uid of the screenshot artifact that shows the bug.
     pub screenshot: Option<String>,
     /// Whether it is recorded as already resolved.
     pub resolved: bool,
-    /// Visibility.
+    /// Visibility of the bug.
     pub scope: RecordScope,
 }
 
 /// Conditions that listed bugs must meet; `None` means no condition.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Row id of the session that reported them.
+    /// Row id of the session that reported the bugs.
     pub session: Option<i64>,
-    /// Reader. Only [`Reader::Keeper`] finds the private bugs of other sessions.
+    /// Who reads the list. Only [`Reader::Keeper`] finds the private bugs of other sessions.
     pub reader: Reader,
-    /// Severity.
+    /// Severity of the bugs.
     pub severity: Option<Severity>,
-    /// Status.
+    /// Status of the bugs.
     pub status: Option<BugStatus>,
-    /// Package of the app.
+    /// Package of the app in which the bugs were found.
     pub app: Option<String>,
-    /// Substring of the page.
+    /// Substring of the page on which the bugs were found.
     pub page: Option<String>,
 }
 
 impl Filter {
-    /// Returns the conditions for the bugs of a session.
+    /// Returns a filter for the bugs reported in a session.
     pub fn of(session: i64) -> Self {
         Self { session: Some(session), reader: Reader::Session(session), ..Self::default() }
     }
@@ -130,7 +130,7 @@ fn conditions(filter: &Filter) -> Conditions {
         .given("instr(f.page, :page) > 0", ":page", filter.page.clone())
 }
 
-/// Returns a page of bugs, newest first, and the cursor of the next page.
+/// Returns a page of matching bugs, newest first, and the cursor for the next page.
 pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<Bug>, Option<i64>)> {
     let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);
     let mut bugs: Vec<Bug> = findings::select(connection, wanted, "f.id DESC", page.reads())?;
@@ -138,14 +138,14 @@ pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec
     Ok((bugs, next))
 }
 
-/// Returns up to `limit` bugs, most severe first, then oldest first.
+/// Returns up to `limit` matching bugs, most severe first, then oldest first.
 pub fn worst(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Bug>> {
     const WORST: &str =
         "CASE f.severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, f.id";
     findings::select(connection, conditions(filter), WORST, i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
-/// Counts the bugs by severity and status.
+/// Counts the matching bugs by severity and status.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
     let wanted = conditions(filter);
     let sql =
@@ -194,7 +194,7 @@ pub fn reopen(connection: &Connection, id: i64) -> Result<Option<Bug>> {
     get(connection, id)
 }
 
-/// Writes the mutable columns of a bug. Returns the bug, or `None` if there is no such bug.
+/// Writes a bug's mutable columns. Returns the bug, or `None` if there is no such bug.
 pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
     connection.run(
         "UPDATE bugs SET title = :title, severity = :severity, description = :description, steps = :steps, expected = :expected,
@@ -210,7 +210,7 @@ pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
     get(connection, bug.id)
 }
 
-/// Sets the modification time of the session of a bug to now.
+/// Sets the modification time of the session that reported a bug to now.
 fn touch_session_of(connection: &Connection, id: i64) -> Result<()> {
     connection.run(
         "UPDATE sessions SET updated_at = :updated_at WHERE id = (SELECT session_id FROM bugs WHERE id = :id)",

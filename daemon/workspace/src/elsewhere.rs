@@ -1,4 +1,4 @@
-//! Activity of a session without rows in this database: activity in another copy of the memory, as recorded in an
+//! A session's activity that has no rows in this database: activity in another copy of the memory, as recorded in an
 //! imported file, and activity whose rows were pruned.
 
 use std::collections::HashMap;
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use afd_store::exchange::MAX_FIGURE;
 use afd_store::{Result, Sql as _, args, to_json};
 
-/// Figures and pages of activity without rows, which are added to those computed from rows.
+/// Statistics and visited pages for activity without rows. They are added to those computed from rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Elsewhere {
-    /// Figures, except those that follow from imported records.
+    /// Statistics, except those that can be computed from imported records.
     pub statistics: Statistics,
     /// Visited pages, most recent first.
     pub pages: Vec<VisitedPage>,
 }
 
-/// Returns the stored figures and pages of a session.
+/// Returns a session's stored statistics and pages for activity without rows.
 pub fn of(connection: &Connection, session: i64) -> Result<Elsewhere> {
     let found: Option<String> = connection
         .first("SELECT elsewhere FROM sessions WHERE id = :id", args! {id: session}, |row| row.get("elsewhere"))?
@@ -28,7 +28,7 @@ pub fn of(connection: &Connection, session: i64) -> Result<Elsewhere> {
     Ok(found.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
-/// Adds to the stored figures and pages of a session.
+/// Adds `more` to a session's stored statistics and pages.
 pub fn add(connection: &Connection, session: i64, more: Elsewhere) -> Result<()> {
     let mut all = of(connection, session)?;
     more.add_to(&mut all.statistics);
@@ -36,7 +36,8 @@ pub fn add(connection: &Connection, session: i64, more: Elsewhere) -> Result<()>
     set(connection, session, &all)
 }
 
-/// Replaces the stored figures and pages of a session. Its modification time stays, because this is no new activity.
+/// Replaces a session's stored statistics and pages. The session's modification time is left unchanged, because this is
+/// not new activity.
 pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Result<()> {
     connection.run(
         "UPDATE sessions SET elsewhere = :elsewhere WHERE id = :id",
@@ -46,7 +47,7 @@ pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Resu
 }
 
 impl Elsewhere {
-    /// Clamps figures from a file to `0..=MAX_FIGURE`, so that they can be added.
+    /// Clamps statistics and observation counts read from a file to `0..=MAX_FIGURE`, so that sums do not overflow.
     #[must_use]
     pub fn bounded(mut self) -> Self {
         let s = &mut self.statistics;
@@ -66,7 +67,7 @@ impl Elsewhere {
         self
     }
 
-    /// Adds its figures to `own`.
+    /// Adds these statistics to `own`.
     pub fn add_to(&self, own: &mut Statistics) {
         for (of, more) in [
             (&mut own.actions_performed, self.statistics.actions_performed),
@@ -82,7 +83,7 @@ impl Elsewhere {
         }
     }
 
-    /// Adds its pages to `own`. A page that is in both appears once, with the sum of the observations.
+    /// Adds these pages to `own`. A page that is in both lists appears once, with the sum of its observation counts.
     pub fn add_pages_to(self, own: &mut Vec<VisitedPage>) {
         let known: HashMap<String, usize> = own.iter().enumerate().map(|(i, page)| (page.key.clone(), i)).collect();
         for page in self.pages {

@@ -1,4 +1,5 @@
-//! Erasing a session: its messages and all data derived from them. Its device history belongs to the app and stays.
+//! Erasing a session: its messages and all data derived from them. Its device history is knowledge about the app and is
+//! kept.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +11,18 @@ use afd_base::text;
 use afd_conversation::{self as conversation, Conversation, erase, messages, prepared};
 use afd_store::{Result, Sql as _, args, now_ms};
 
-/// Result of erasing a session.
+/// What was erased with a session or a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Erased {
-    /// Number of messages.
+    /// Number of erased messages.
     pub messages: i64,
-    /// Number of statements, summaries and patterns.
+    /// Number of erased statements, summaries and patterns.
     pub derived: i64,
-    /// Number of tasks.
+    /// Number of erased tasks.
     pub tasks: i64,
-    /// Number of bugs and test results.
+    /// Number of erased bugs and test results.
     pub findings: i64,
-    /// Row ids of the artifacts of pictures in messages.
+    /// Row ids of the artifacts of images in the erased messages.
     pub artifacts: Vec<i64>,
 }
 
@@ -45,7 +46,7 @@ pub fn message(
     Ok(Some(erased))
 }
 
-/// Returns the patterns of a session whose text is a statement of a message.
+/// Returns the row ids of a session's patterns whose text equals a statement extracted from the message at `position`.
 fn patterns_of(connection: &Connection, conversation: &Conversation, position: i64) -> Result<Vec<i64>> {
     connection.all(
         "SELECT id FROM patterns WHERE session_id = :session AND deleted_at IS NULL AND text IN
@@ -55,8 +56,8 @@ fn patterns_of(connection: &Connection, conversation: &Conversation, position: i
     )
 }
 
-/// Returns the private patterns of a session that a language model may have derived from a message: those created since
-/// the message that share a figure or at least half of their words with it.
+/// Returns the row ids of a session's private patterns that a language model may have derived from a message: those
+/// that were created after the message and share a number or at least half of their words with it.
 fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMessage) -> Result<Vec<i64>> {
     let telling = |text: &str| -> BTreeSet<String> {
         text::words(text).into_iter().filter(|word| !text::is_stop(word)).collect()
@@ -81,8 +82,8 @@ fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMess
     Ok(found)
 }
 
-/// Deletes the bugs and test results of a session with their content: all, or only the private ones. Their rows stay,
-/// so that their ids are not reused. Returns the number of deleted findings.
+/// Deletes a session's bugs and test results, and erases their content. If `all` is false, deletes only the private
+/// ones. The rows stay, so that their ids are not reused. Returns the number of deleted findings.
 pub fn delete_findings(connection: &Connection, session: i64, all: bool) -> Result<i64> {
     let run = |sql: &str| -> Result<i64> {
         let done = connection.run(sql, args! {id: session, all, now: now_ms()})?;
@@ -97,15 +98,15 @@ pub fn delete_findings(connection: &Connection, session: i64, all: bool) -> Resu
     Ok(bugs + results)
 }
 
-/// Returns the number of bugs and test results of a session.
+/// Returns the number of a session's bugs and test results.
 pub fn findings(connection: &Connection, session: i64) -> Result<i64> {
     let sql = "SELECT (SELECT count(*) FROM bugs WHERE session_id = :id AND deleted_at IS NULL)
         + (SELECT count(*) FROM test_results WHERE session_id = :id AND deleted_at IS NULL) AS count";
     connection.one(sql, args! {id: session}, |row| row.get("count"))
 }
 
-/// Erases a session. Its row stays, because its device history refers to it, under a name that marks it as deleted.
-/// Private findings are always erased; `findings` erases the others, too.
+/// Erases a session. The row stays because the device history refers to it, but is renamed to mark the session as
+/// deleted. Private findings are always erased; if `findings` is set, so are the others.
 pub fn session(connection: &Connection, session: &Session, findings: bool) -> Result<Erased> {
     let mut erased = Erased::default();
     let id = session.id;
@@ -138,7 +139,7 @@ pub fn is_name_of_erased(name: &str) -> bool {
     name.ends_with(')') && name.contains(" (deleted, ")
 }
 
-/// Returns the name of a session after it was erased. Its remaining findings show this name.
+/// Returns the name that a session gets when it is erased. Its remaining findings show this name.
 pub fn name_after(session: &Session) -> String {
     let tail = session.uid.get(session.uid.len().saturating_sub(8)..).unwrap_or(&session.uid);
     format!("{} (deleted, {tail})", session.name)

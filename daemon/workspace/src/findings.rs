@@ -15,14 +15,14 @@ pub struct Place {
     pub state: Option<String>,
 }
 
-/// A row that records a finding of a session.
+/// A session's finding, stored as a row: a bug or a test result.
 pub(super) trait Finding: Sized {
     /// Table name. Queries alias it as `f`, and its `sessions` row as `s`.
     const TABLE: &'static str;
-    /// Selected columns of both tables.
+    /// Columns of both tables that queries select.
     const COLUMNS: &'static str;
 
-    /// Maps a row.
+    /// Reads a finding from a row with these columns.
     fn read(row: &Row<'_>) -> rusqlite::Result<Self>;
 }
 

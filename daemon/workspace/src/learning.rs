@@ -1,4 +1,4 @@
-//! Learning from conversations: when a conversation is compacted, the strongest facts of the user become patterns.
+//! Learning from conversations: when a conversation is compacted, the user's strongest facts become patterns.
 
 use afd_proto::pattern::{PatternKind, PatternScope};
 use rusqlite::Connection;
@@ -7,11 +7,11 @@ use super::patterns;
 use afd_conversation::kept::Fact;
 use afd_store::Result;
 
-/// Phrases that mark a sentence of the user as a preference.
+/// Phrases that mark a user's sentence as a preference.
 const PREFERENCE_PHRASES: &[&str] =
     &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
 
-/// Saves facts as patterns of `app` with the visibility `scope`. Returns the number of facts.
+/// Saves facts as patterns of `app` with the visibility `scope`. Returns the number of saved facts.
 pub fn learn(
     connection: &Connection,
     origin: &str,

@@ -1,4 +1,4 @@
-//! Sessions: goal, tasks, findings, progress and conversation of an agent. A session is created the first time its name
+//! Sessions: an agent's goal, tasks, findings, progress and conversation. A session is created the first time its name
 //! is used.
 
 pub mod bugs;
@@ -49,8 +49,8 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
     connection.first("SELECT id FROM sessions WHERE name = :name", args! {name}, |row| row.get("id"))
 }
 
-/// Returns the row ids of the sessions that ended before `before` (UTC milliseconds), and of those that have not ended
-/// but have no message and no record since then. The flag says whether the session has ended.
+/// Returns the row ids of the sessions that ended before `before` (UTC milliseconds), and of active sessions without a
+/// message or record since that time. Each flag says whether the session has ended.
 pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool)>> {
     connection.all(
         "SELECT id, ended_at IS NOT NULL AS ended FROM sessions s WHERE deleted_at IS NULL AND CASE WHEN ended_at IS NULL
@@ -75,14 +75,14 @@ pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
     connection.one("SELECT uid FROM sessions WHERE id = :id", args! {id}, |row| row.get("uid"))
 }
 
-/// The `sessions` row.
+/// A row of the `sessions` table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     /// Row id.
     pub id: i64,
     /// Id that is the same in every copy of this memory.
     pub uid: String,
-    /// Uid of the memory that the session came from; `None` for this memory.
+    /// Uid of the memory that the session was imported from; `None` if it was created in this memory.
     pub origin: Option<String>,
     /// Unique name.
     pub name: String,
@@ -90,7 +90,7 @@ pub struct Session {
     pub goal: Option<String>,
     /// Package of the app under test.
     pub app: Option<String>,
-    /// Visibility of its digest, and the default for its records.
+    /// Visibility of the session's digest, and default visibility of its records.
     pub scope: RecordScope,
     /// Working directory of the agent.
     pub directory: Option<PathBuf>,
@@ -102,11 +102,11 @@ pub struct Session {
     pub blockers: Vec<String>,
     /// Summary written when the session ended.
     pub summary: Option<String>,
-    /// Time of first use, UTC milliseconds.
+    /// Time when the session was first used, UTC milliseconds.
     pub created_at: i64,
     /// Time of the explicit start, UTC milliseconds; `None` if it was never started explicitly.
     pub started_at: Option<i64>,
-    /// Time of its end, UTC milliseconds; `None` while it is active.
+    /// Time when the session ended, UTC milliseconds; `None` while it is active.
     pub ended_at: Option<i64>,
     /// Time of the last change to the session or its findings, UTC milliseconds.
     pub updated_at: i64,
@@ -159,24 +159,24 @@ pub fn by_uid(connection: &Connection, uid: &str) -> Result<Option<Session>> {
     connection.first(&sql, args! {uid}, read)
 }
 
-/// Returns the app package of a session, given its row id.
+/// Returns a session's app package, given the session's row id.
 pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
     Ok(connection
         .first("SELECT app FROM sessions WHERE id = :id", args! {id: session}, |row| row.get("app"))?
         .flatten())
 }
 
-/// Returns the default visibility of the records of a session, given its row id.
+/// Returns the default visibility of a session's records, given the session's row id.
 pub fn scope_of(connection: &Connection, session: i64) -> Result<RecordScope> {
     Ok(connection
         .first("SELECT scope FROM sessions WHERE id = :id", args! {id: session}, |row| word(row, "scope"))?
         .unwrap_or_default())
 }
 
-/// Writes the mutable columns of a session.
+/// Writes a session's mutable columns.
 pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
-    // A new goal is this store's own, so the session no longer counts as one of another memory.
+    // A new goal comes from this store, so the session no longer counts as imported from another memory.
     connection.run(
         "UPDATE sessions SET origin = CASE WHEN goal IS :goal THEN origin ELSE coalesce((SELECT origin FROM store), origin) END,
             name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
@@ -204,15 +204,15 @@ pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<V
 /// Conditions that listed sessions must meet.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Status; `None` for both.
+    /// Status of the sessions; `None` for any status.
     pub status: Option<SessionStatus>,
-    /// Package of the app; `None` for any.
+    /// Package of the app under test; `None` for any app.
     pub app: Option<String>,
     /// Requested page of the list.
     pub page: Page,
 }
 
-/// Returns a page of sessions, newest first, and the cursor of the next page.
+/// Returns a page of matching sessions, newest first, and the cursor for the next page.
 pub fn list(connection: &Connection, filter: &Filter) -> Result<(Vec<Session>, Option<i64>)> {
     let wanted = Conditions::new("deleted_at IS NULL")
         .given("(ended_at IS NULL) = :active", ":active", filter.status.map(|s| s == SessionStatus::Active))
@@ -252,7 +252,7 @@ pub fn info(connection: &Connection, session: &Session, last_activity: Option<i6
 ///
 /// # Errors
 /// [`SessionError::Ended`] if the session has ended, [`SessionError::Deleted`] if it was deleted, otherwise the error
-/// of `work`.
+/// that `work` returns.
 pub fn while_active<T, E>(
     connection: &Connection,
     session: i64,

@@ -1,7 +1,7 @@
-//! Page models: the elements of a page, and how stable they are across visits.
+//! Page models: a page's elements, and how stable they are across visits.
 //!
-//! Stability is an exponential moving average of the element overlap (Jaccard index) of consecutive versions; a new
-//! model starts at 1.
+//! Stability is an exponential moving average of the element overlap (Jaccard index) between consecutive versions; a
+//! new model starts at 1.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, 
 
 /// Weight of the latest comparison in the stability score.
 const LATEST_WEIGHT: f64 = 0.3;
-/// Maximum number of stored pages a requested page is compared with.
+/// Maximum number of stored pages that a requested page is compared with.
 const MAX_COMPARED: i64 = 500;
 
 const COLUMNS: &str = concat!(
@@ -32,7 +32,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
     }))
 }
 
-/// Returns the overlap of two element lists: shared elements divided by distinct elements, 1 if both are empty.
+/// Returns the overlap between two element lists: shared elements divided by distinct elements, 1 if both are empty.
 fn element_overlap(before: &[PageElement], after: &[PageElement]) -> f64 {
     let names = |elements: &[PageElement]| -> BTreeSet<(String, Option<String>)> {
         elements.iter().map(|e| (e.selector.clone().unwrap_or_else(|| e.name.clone()), e.role.clone())).collect()
@@ -85,8 +85,8 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<PageModel>> {
     connection.first(&sql, args! {id}, read)
 }
 
-/// Returns the models of the site of `page` (a normalised page), most similar first. Without a page, returns the newest
-/// models.
+/// Returns the models of pages on the same site as `page` (a normalised page), most similar page first. Without a page,
+/// returns the most recently updated models.
 pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (:app IS NULL OR app = :app) AND (:site IS NULL OR substr(page, 1,

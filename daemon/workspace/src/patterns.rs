@@ -1,8 +1,8 @@
-//! Learned patterns: statements that hold for a page, an app, or everywhere. The confidence of a pattern follows the
-//! reports of its uses.
+//! Learned patterns: statements that hold for a page, an app, or everywhere. A pattern's confidence depends on reports
+//! of whether it held when it was used.
 //!
-//! Saving a pattern again raises its prior, unless the new source has a lower weight than the current one. An empty
-//! `app` or `page` column means that the pattern applies to any app or page.
+//! Saving a pattern again raises its prior (its confidence before any use), unless the new source has a lower weight
+//! than the current one. An empty `app` or `page` column means that the pattern applies to any app or page.
 
 use std::collections::HashSet;
 
@@ -29,9 +29,9 @@ pub struct New<'a> {
     pub app: &'a str,
     /// Normalised page; empty for any page.
     pub page: &'a str,
-    /// Visibility.
+    /// Visibility of the pattern.
     pub scope: PatternScope,
-    /// Structured details.
+    /// Structured details of the statement.
     pub data: Option<&'a serde_json::Map<String, serde_json::Value>>,
     /// Confidence before any use, 0 to 1; `None` for the default.
     pub prior: Option<f64>,
@@ -41,7 +41,7 @@ pub struct New<'a> {
     pub source: Option<&'a str>,
 }
 
-/// Columns from which the confidence of a pattern is computed.
+/// Columns from which a pattern's confidence is computed.
 const EVIDENCE: &str = "prior, held, failed, last_used_at";
 
 fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
@@ -85,8 +85,8 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
     connection.first(&sql, args! {id}, read)
 }
 
-/// Returns the weight of a source. A source cannot change a pattern of a source with a higher weight. Pages and tools
-/// therefore never change statements of the user or the assistant.
+/// Returns the weight of a source. A source cannot change a pattern that came from a source with a higher weight, so
+/// pages and tools never change statements by the user or the assistant.
 fn weight(source: Option<&str>) -> u8 {
     match source {
         Some("user") => 2,
@@ -95,7 +95,7 @@ fn weight(source: Option<&str>) -> u8 {
     }
 }
 
-/// Inserts a pattern. If it exists, see [`save_again`].
+/// Inserts a pattern and returns it. A pattern that already exists is updated by [`save_again`] instead.
 pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Pattern> {
     let (now, prior) = (now_ms(), new.prior.unwrap_or(DEFAULT_PRIOR));
     let known = connection.first(
@@ -142,8 +142,8 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
 }
 
 /// Raises the prior of a pattern that is saved again, and replaces its details if new ones are given. `known` is the
-/// weight of the current source. A source with a higher weight takes over the pattern: a prior that it gives applies as
-/// it is, and details from a page or tool are dropped.
+/// weight of the current source. A source with a higher weight takes over the pattern: if it gives a prior, that value
+/// is used unchanged, and existing details from a page or tool are dropped.
 fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i64) -> Result<()> {
     let takes_over = weight(new.source) > known;
     let before = evidence_of(connection, id)?.unwrap_or(Evidence::new(new.prior.unwrap_or(DEFAULT_PRIOR)));
@@ -163,8 +163,8 @@ fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i
     Ok(())
 }
 
-/// Fills in `held` and `failed` in a record of an older version. That version did not reduce the weight of reports with
-/// time, so the plain counts apply.
+/// Fills in `held` and `failed` in a record from an older version of the program. That version did not reduce the
+/// weight of reports over time, so the plain counts apply.
 pub fn complete(record: &mut Record) {
     for (field, counted) in [("held", "successCount"), ("failed", "failureCount")] {
         if let Some(count) = record.get(counted).cloned().filter(|_| !record.contains_key(field)) {
@@ -180,22 +180,22 @@ pub struct Filter {
     pub page: Option<String>,
     /// Package: matches patterns of this app and those of no app.
     pub app: Option<String>,
-    /// Kind of statement.
+    /// Kind of the patterns.
     pub kind: Option<PatternKind>,
-    /// Row id of the session that learned them.
+    /// Row id of the session that learned the patterns.
     pub session: Option<i64>,
-    /// Reader. Only [`Reader::Keeper`] finds the private patterns of other sessions.
+    /// Who reads the patterns. Only [`Reader::Keeper`] finds the private patterns of other sessions.
     pub reader: Reader,
     /// Substring of the text, case-insensitive for ASCII.
     pub text: Option<String>,
-    /// Minimum confidence.
+    /// Minimum confidence, 0 to 1.
     pub least: f64,
-    /// Maximum number of patterns.
+    /// Maximum number of patterns to return.
     pub limit: usize,
 }
 
-/// Returns matching patterns: those of the page first, then those of the app, then the rest; each group by decreasing
-/// confidence.
+/// Returns matching patterns: those of the page first, then those of the app, then the rest. Each group is sorted by
+/// decreasing confidence.
 pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     let text =
         filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
@@ -218,8 +218,8 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     )
 }
 
-/// Returns the first field other than the text in which two patterns differ; `None` if they differ in none. Patterns
-/// with such a difference are not about the same thing.
+/// Returns the first field, other than the text, in which two patterns differ, or `None` if there is no such field.
+/// Patterns with such a difference are not about the same thing.
 pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
     let fields = [
         ("kind", one.kind != other.kind),
@@ -233,8 +233,8 @@ pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
     fields.into_iter().find_map(|(field, differs)| differs.then_some(field))
 }
 
-/// Merges the pattern `other` into the pattern `keep`, which says the same: adds its uses, and deletes it. Returns the
-/// merged pattern, or `None` if either is missing.
+/// Merges the pattern `other` into the pattern `keep`, which says the same: adds the uses of `other` to those of
+/// `keep`, and deletes `other`. Returns the merged pattern, or `None` if either is missing.
 pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pattern>> {
     let (Some(kept), Some(gone)) = (evidence_of(connection, keep)?, evidence_of(connection, other)?) else {
         return Ok(None);
@@ -255,8 +255,8 @@ pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pa
     get(connection, keep)
 }
 
-/// Updates the confidence of up to `limit` patterns to the current weight of the reports of their uses. Returns the
-/// uids of these patterns. Their modification times stay, because nothing new was reported.
+/// Recalculates confidences, because the weight of reports decreases over time. Changes up to `limit` patterns and
+/// returns their uids. Their modification times are left unchanged, because nothing new was reported.
 pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
     let sql =
         format!("SELECT id, uid, confidence, {EVIDENCE} FROM patterns WHERE held + failed > 0 AND deleted_at IS NULL");
@@ -277,8 +277,9 @@ pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<St
     Ok(refreshed)
 }
 
-/// Returns up to `limit` validation rules, flaky elements and visual baselines that a session can see, for exactly
-/// these normalised pages of an app. Within a page, the pattern of each kind with the highest confidence comes first.
+/// Returns up to `limit` validation rules, flaky elements and visual baselines that a session can see. Only patterns
+/// for exactly these normalised pages of an app are returned. Within a page, the pattern of each kind with the highest
+/// confidence comes first.
 pub fn of_pages(
     connection: &Connection,
     pages: &[String],
@@ -287,7 +288,7 @@ pub fn of_pages(
     least: f64,
     limit: usize,
 ) -> Result<Vec<Pattern>> {
-    // The best of each kind come before the second best of any.
+    // The best pattern of each kind comes before the second best of any kind.
     let sql = format!(
         "{SELECT} WHERE p.page = :page AND p.deleted_at IS NULL AND p.kind IN ('validationRule', 'flakyElement', 'visualBaseline')
             AND p.app IN (:app, '') AND (p.scope <> 'session' OR p.session_id = :session) AND p.confidence >= :least
@@ -306,8 +307,8 @@ pub fn of_pages(
     Ok(found)
 }
 
-/// Returns up to `limit` patterns of a session, app and scope, newest first. It also returns private patterns, and is
-/// meant for maintenance.
+/// Returns up to `limit` patterns of a session, app and scope, newest first. The result includes private patterns, so
+/// this function is only for maintenance.
 pub fn list(
     connection: &Connection,
     session: Option<i64>,
@@ -355,7 +356,7 @@ pub enum Promoted {
     Unknown,
     /// The pattern has no app, so it cannot be shared with the users of an app.
     NoApp,
-    /// Another pattern with that scope is identical; holds its row id.
+    /// An identical pattern with the new scope already exists; holds its row id.
     Known(i64),
 }
 

@@ -1,4 +1,4 @@
-//! Progress files of a session: JSON for programs and plain text for people.
+//! Session progress files: JSON for programs and plain text for people.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub struct GitState {
     pub changes: Vec<String>,
 }
 
-/// Builds the progress document of a session.
+/// Builds the progress document for a session.
 pub fn of(digest: &Digest, git: GitState) -> Progress {
     let number = |list: &[String]| u32::try_from(list.len()).unwrap_or(u32::MAX);
     let critical = digest.open_bugs().filter(|b| b.severity == Severity::Critical).map(|b| match &b.actual {
@@ -116,7 +116,7 @@ fn results(digest: &Digest) -> Vec<ResultSummary> {
     results.collect()
 }
 
-/// Returns the active task with its progress and the last action.
+/// Returns the active task with its progress note and the last action on a device.
 pub fn current(digest: &Digest) -> Option<CurrentTask> {
     digest.current.as_ref().map(|task| CurrentTask {
         id: task.uid.clone(),
@@ -128,15 +128,15 @@ pub fn current(digest: &Digest) -> Option<CurrentTask> {
     })
 }
 
-/// Maximum length of the session's part of a file name, bytes.
+/// Maximum length of the session name in a file name, bytes.
 const MAX_NAME: usize = 200;
 
-/// Returns the first 32 hexadecimal digits of the SHA-256 of a text.
+/// Returns the first 32 hexadecimal digits of the SHA-256 hash of `text`.
 fn hash(text: &str) -> String {
     afd_base::hex::encode(&Sha256::digest(text.as_bytes())[..16])
 }
 
-/// Returns the paths of the JSON and the text file of a session in a directory.
+/// Returns the paths of a session's JSON and plain-text progress files in a directory.
 pub fn files(dir: &Path, session: &str) -> (PathBuf, PathBuf) {
     // A session name may contain any character: percent-encode those that are unsafe in a file name.
     let name: String = session

@@ -8,14 +8,14 @@ use afd_screen::page::fingerprint;
 /// Maximum number of items in each list of the prompt.
 const MAX_LISTED: usize = 30;
 
-/// The end of a long list that is kept.
+/// Which end of a list is kept if the list is too long.
 #[derive(Clone, Copy)]
 enum KeptEnd {
     First,
     Last,
 }
 
-/// Renders a titled list of at most `MAX_LISTED` items, or the text `none` if there are no items.
+/// Renders a titled list of at most `MAX_LISTED` items, or `none` if there are no items.
 fn listing<T>(title: &str, items: &[T], shown: KeptEnd, none: &str, line: impl Fn(&T) -> String) -> String {
     let more = items.len().saturating_sub(MAX_LISTED);
     let (skipped, place) = match shown {
@@ -33,7 +33,7 @@ fn listing<T>(title: &str, items: &[T], shown: KeptEnd, none: &str, line: impl F
     lines.join("\n")
 }
 
-/// Shortens a page for display.
+/// Shortens a page key for display.
 fn place(page: &str) -> String {
     afd_base::text::cut::brief(fingerprint::activity_of(page), 120)
 }

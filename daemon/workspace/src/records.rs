@@ -1,8 +1,8 @@
 //! Records of a session: the lines that `session.export` writes and `session.import` reads.
 //!
-//! Each record is a row (`afd_store::exchange`) with its `type`. The records contain no statements and search entries
-//! of messages, because an import derives them again. They contain no local paths, artifacts or device history. The
-//! record of the session has the figures of that history.
+//! Each record is a row (`afd_store::exchange`) with its `type`. The records contain neither the statements nor the
+//! search entries of messages, because an import derives them again. They contain no local paths, artifacts or device
+//! history; the session record holds the statistics of that history.
 
 use afd_proto::conversation::Role;
 use afd_proto::session::Statistics;
@@ -20,7 +20,7 @@ use afd_conversation::summaries;
 use afd_store::exchange::{LoadError, Loaded, Record, Table};
 use afd_store::{Result, Sql as _, args, now_ms, to_json};
 
-/// A kind of record: its type, its table, and the SQL condition for rows of the session `:owner`.
+/// A kind of record: its type, its table, and the SQL condition that selects the rows of the session `:owner`.
 struct Kind {
     name: &'static str,
     table: &'static str,
@@ -30,7 +30,7 @@ struct Kind {
 const OF_SESSION: &str = "t.session_id = :owner";
 const OF_CONVERSATION: &str = "t.conversation_id IN (SELECT id FROM conversations WHERE session_id = :owner)";
 
-/// The kinds in the order in which they are written. A record comes after the records that it refers to.
+/// Record kinds in the order in which they are written: a record comes after the records that it refers to.
 const KINDS: [Kind; 8] = [
     Kind { name: "task", table: "tasks", owned: OF_SESSION },
     Kind { name: "bug", table: "bugs", owned: "t.session_id = :owner AND t.deleted_at IS NULL" },
@@ -48,7 +48,7 @@ const KINDS: [Kind; 8] = [
 pub struct SessionRecord {
     /// Uid.
     pub uid: String,
-    /// Store that created it.
+    /// Uid of the store that created the session.
     pub origin: String,
     /// Name.
     pub name: String,
@@ -58,7 +58,7 @@ pub struct SessionRecord {
     /// Package of the app under test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<String>,
-    /// Visibility of its digest, and the default for its records.
+    /// Visibility of the session's digest, and default visibility of its records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<RecordScope>,
     /// Next steps stated by the caller.
@@ -67,25 +67,25 @@ pub struct SessionRecord {
     /// Blockers stated by the caller.
     #[serde(default)]
     pub blockers: Vec<String>,
-    /// Summary written when it ended.
+    /// Summary written when the session ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Time of first use, UTC milliseconds.
+    /// Time when the session was first used, UTC milliseconds.
     pub created_at: i64,
-    /// Time of the start, UTC milliseconds.
+    /// Time when the session was explicitly started, UTC milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<i64>,
-    /// Time of the end, UTC milliseconds.
+    /// Time when the session ended, UTC milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
-    /// Figures and visited pages of all its activity, in this copy and in others.
+    /// Statistics and visited pages for all of the session's activity, in this copy of the memory and in others.
     #[serde(default)]
     pub elsewhere: Elsewhere,
 }
 
 impl SessionRecord {
-    /// Returns the record of a session. `elsewhere` has the figures and pages of its activity, in this copy and in
-    /// others.
+    /// Returns the record of a session. `elsewhere` has the statistics and pages for its activity, in this copy of the
+    /// memory and in others.
     pub fn of(session: &Session, origin: &str, mut elsewhere: Elsewhere) -> Self {
         elsewhere.statistics = Statistics { messages: 0, notes: 0, artifacts: 0, ..elsewhere.statistics };
         elsewhere.pages.iter_mut().for_each(|page| page.snapshot = None);
@@ -106,11 +106,11 @@ impl SessionRecord {
         }
     }
 
-    /// Inserts the session under a name, without its figures. An existing session stays unchanged, and a deleted one is
-    /// restored. Returns its row id, and whether it was inserted or restored.
+    /// Inserts the session under a name, without its statistics. An existing session is left unchanged, and a deleted
+    /// one is restored. Returns the row id, and whether the session was inserted or restored.
     ///
     /// # Errors
-    /// If another session has this name.
+    /// Returns an error if another session has this name.
     pub fn load(&self, connection: &Connection, name: &str) -> Result<(i64, bool), LoadError> {
         let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("id")?, row.get::<_, bool>("deleted")?));
         let known = connection.first(
@@ -147,7 +147,7 @@ impl SessionRecord {
     }
 }
 
-/// Calls `each` with all records of a session except the record of the session itself.
+/// Calls `each` with all records of a session except the session record.
 pub fn dump(connection: &Connection, session: i64, mut each: impl FnMut(Record)) -> Result<()> {
     for kind in &KINDS {
         Table::of(connection, kind.table, &[])?.dump(connection, kind.owned, session, |mut record| {
@@ -171,7 +171,7 @@ impl Loader {
         Ok(Self { tables, session: session.to_owned() })
     }
 
-    /// Inserts a record of the type `name`. An existing row stays unchanged, unless `renew` is set and the record is
+    /// Inserts a record of the type `name`. An existing row is left unchanged, unless `renew` is set and the record is
     /// newer.
     ///
     /// # Errors
@@ -203,13 +203,13 @@ impl Loader {
             return Ok(Loaded::Present);
         }
         match name {
-            // An imported pattern is visible to this session only, until its scope is changed.
+            // An imported pattern is visible only to this session unless its scope is changed later.
             "pattern" => {
                 patterns::complete(&mut record);
                 record.insert("scope".to_owned(), Value::from("session"));
             }
             "message" => drop(record.insert("indexed".to_owned(), Value::from(0))),
-            // Only summaries that this copy made are sent to the language model.
+            // The language model is only asked to improve summaries that this copy made.
             "summary" => drop(record.remove("dueAt")),
             _ => {}
         }
@@ -230,7 +230,7 @@ impl Loader {
         Ok(found.is_some())
     }
 
-    /// Recomputes the totals of the conversations of the session from their messages.
+    /// Recomputes the totals of the session's conversations from their messages.
     ///
     /// # Errors
     /// If the database cannot be read or written.

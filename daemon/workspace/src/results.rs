@@ -7,46 +7,46 @@ use rusqlite::{Connection, Row};
 use super::findings::{self, Finding, Place};
 use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
-/// A new test result.
+/// A test result to record.
 #[derive(Debug, Clone)]
 pub struct New {
-    /// Uid of the task it belongs to.
+    /// Uid of the task that the test belongs to.
     pub task: Option<String>,
     /// Name of the test.
     pub name: String,
-    /// Outcome.
+    /// Outcome of the test.
     pub status: ResultStatus,
-    /// App, page and state where it was run.
+    /// App, page and state where the test was run.
     pub place: Place,
-    /// Duration, milliseconds.
+    /// Duration of the test, milliseconds.
     pub duration_ms: Option<i64>,
     /// Free-text summary of what was observed.
     pub summary: Option<String>,
     /// Uid of the artifact with the evidence.
     pub evidence: Option<String>,
-    /// Uid of the bug it revealed.
+    /// Uid of the bug that the test revealed.
     pub bug: Option<String>,
-    /// Visibility.
+    /// Visibility of the test result.
     pub scope: RecordScope,
 }
 
 /// Conditions that listed results must meet; `None` means no condition.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Row id of the session that recorded them.
+    /// Row id of the session that recorded the results.
     pub session: Option<i64>,
-    /// Reader. Only [`Reader::Keeper`] finds the private results of other sessions.
+    /// Who reads the list. Only [`Reader::Keeper`] finds the private results of other sessions.
     pub reader: Reader,
-    /// Outcome.
+    /// Outcome of the tests.
     pub status: Option<ResultStatus>,
-    /// Substring of the page.
+    /// Substring of the page on which the tests were run.
     pub page: Option<String>,
     /// Earliest creation time, UTC milliseconds.
     pub since: Option<i64>,
 }
 
 impl Filter {
-    /// Returns the conditions for the results of a session.
+    /// Returns a filter for the results recorded in a session.
     pub fn of(session: i64) -> Self {
         Self { session: Some(session), reader: Reader::Session(session), ..Self::default() }
     }
@@ -106,7 +106,7 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<TestResult>> {
     findings::get(connection, id)
 }
 
-/// Returns a page of test results, newest first, and the cursor of the next page.
+/// Returns a page of matching test results, newest first, and the cursor for the next page.
 pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<TestResult>, Option<i64>)> {
     let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);
     let mut results: Vec<TestResult> = findings::select(connection, wanted, "f.id DESC", page.reads())?;
@@ -114,7 +114,7 @@ pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec
     Ok((results, next))
 }
 
-/// Counts the test results by status.
+/// Counts the matching test results by status.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> {
     let wanted = conditions(filter);
     let sql = format!("SELECT f.status, count(*) AS count FROM test_results f WHERE {} GROUP BY 1", wanted.sql());
@@ -134,7 +134,7 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> 
     Ok(counts)
 }
 
-/// Returns the distinct pairs of page and state that have a result in a session.
+/// Returns the distinct pairs of page and state for which a session has recorded a test result.
 pub fn places(connection: &Connection, session: i64) -> Result<Vec<(Option<String>, Option<String>)>> {
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT page, state FROM test_results WHERE session_id = :session_id AND deleted_at IS NULL",

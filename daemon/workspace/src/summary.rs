@@ -1,4 +1,4 @@
-//! Text summary, next steps and blockers of a session, derived from its records without a language model.
+//! A session's text summary, next steps and blockers, derived from its records without a language model.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use super::Session;
 use afd_base::text::cut;
 use afd_store::rfc3339;
 
-/// Data of a session from which summaries, progress files, prompts and reports are built. It is computed from the
-/// records on demand and never stored.
+/// Session data from which summaries, progress files, prompts and reports are built. It is computed from the records on
+/// demand and never stored.
 #[derive(Debug, Clone)]
 pub struct Digest {
-    /// The `sessions` row.
+    /// Row of the `sessions` table.
     pub session: Session,
-    /// Session with its counts.
+    /// The session as reported to callers, with its counts.
     pub info: SessionInfo,
     /// Counts of actions, assertions, errors and records.
     pub statistics: Statistics,
-    /// Coverage of the known pages and elements.
+    /// Test coverage of the known pages and elements.
     pub coverage: Coverage,
     /// Active task.
     pub current: Option<Task>,
@@ -33,13 +33,13 @@ pub struct Digest {
     pub bugs: Vec<Bug>,
     /// Test results, newest first.
     pub results: Vec<TestResult>,
-    /// Elements that were marked as tested; `component` is the uid of the component.
+    /// Elements that were marked as tested; their `component` is the uid of the visual component.
     pub tested: Vec<TestedElement>,
     /// Visited pages, most recent first.
     pub pages: Vec<VisitedPage>,
     /// Description of the last action on a device.
     pub last_action: Option<String>,
-    /// Context keys.
+    /// Context keys with their values.
     pub context: BTreeMap<String, String>,
     /// Time of the snapshot, UTC milliseconds.
     pub at: i64,
@@ -58,12 +58,12 @@ pub fn page_name(page: &VisitedPage) -> String {
 }
 
 impl Digest {
-    /// Returns the duration of the session until its end or the snapshot, milliseconds.
+    /// Returns how long the session has lasted, in milliseconds, up to its end or, if it is active, up to the snapshot.
     pub fn elapsed_ms(&self) -> i64 {
         self.session.ended_at.unwrap_or(self.at) - self.session.began()
     }
 
-    /// Returns the display name of the place of a finding, or the raw page or state if the page was not visited.
+    /// Returns the display name of the page and state of a finding, or their raw values if the page was not visited.
     pub fn place(&self, page: Option<&str>, state: Option<&str>) -> String {
         let seen = self
             .pages
@@ -77,7 +77,7 @@ impl Digest {
         self.bugs.iter().filter(|b| b.resolved_at.is_none())
     }
 
-    /// Renders the summary. `timed` adds the duration, which makes the text differ on every call.
+    /// Renders the summary. If `timed` is set, the text includes the duration and therefore differs on every call.
     pub fn summary(&self, timed: bool) -> String {
         let (tasks, bugs, s) = (&self.info.tasks, &self.info.bugs, &self.statistics);
         let mut lines = vec![format!("Session: {}", self.session.name)];
@@ -116,7 +116,7 @@ impl Digest {
             format!("- Assertions failed: {}", s.assertions_failed),
             format!("- Errors: {}", s.errors_encountered),
         ]);
-        // Text of users must not start a new line.
+        // User-supplied text must not start a new line.
         lines.iter().map(|line| cut::one_line(line)).collect::<Vec<_>>().join("\n")
     }
 
@@ -138,7 +138,7 @@ impl Digest {
         }
         derived.retain(|step| !steps.contains(step));
         steps.extend(derived);
-        // Text of users must not start a new line.
+        // User-supplied text must not start a new line.
         steps.iter().map(|step| cut::one_line(step)).collect()
     }
 

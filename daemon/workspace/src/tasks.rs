@@ -1,7 +1,7 @@
 //! Tasks of a session: a queue of pending tasks, at most one active task, and finished tasks.
 //!
-//! A task can be blocked by other tasks. A task blocks others until it passes or is skipped. A failed task still
-//! blocks.
+//! A task can be blocked by other tasks. It is unblocked when each of these has passed or been skipped; a failed task
+//! still blocks.
 
 use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
 use afd_proto::vocabulary::RecordScope;
@@ -20,7 +20,7 @@ const SELECT: &str = concat!(
     " FROM tasks t JOIN sessions s ON s.id = t.session_id"
 );
 
-/// Maps a row to a task and the uids of all its declared blockers.
+/// Reads a task from a row, with the uids of all its declared blockers.
 fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
     let task = read!(row => Task {
         id, uid, description, priority, progress, summary, created_at, started_at, finished_at,
@@ -56,7 +56,7 @@ pub fn get(connection: &Connection, session: i64, id: i64) -> Result<Option<Task
     found.map(|found| with_blockers(connection, found)).transpose()
 }
 
-/// Returns the active task.
+/// Returns the active task of a session, if there is one.
 pub fn current(connection: &Connection, session: i64) -> Result<Option<Task>> {
     let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.status = 'active' AND t.deleted_at IS NULL");
     Ok(connection.first(&sql, args! {session_id: session}, read)?.map(|(task, _)| task))
@@ -90,15 +90,15 @@ pub struct New<'a> {
     pub description: &'a str,
     /// Priority; higher values come first.
     pub priority: i64,
-    /// Uids of the tasks that block it.
+    /// Uids of the tasks that block this one.
     pub before: &'a [String],
-    /// Status.
+    /// Status of the task.
     pub status: TaskStatus,
     /// Progress note.
     pub progress: Option<&'a str>,
-    /// Summary of the outcome.
+    /// Summary of the result.
     pub summary: Option<&'a str>,
-    /// Visibility.
+    /// Visibility of the task.
     pub scope: RecordScope,
     /// Start time, UTC milliseconds.
     pub started_at: Option<i64>,
@@ -199,8 +199,8 @@ fn set_status(connection: &Connection, task: &Task, status: TaskStatus) -> Resul
     Ok(())
 }
 
-/// Starts the given task, or the first of the queue. With `switch`, the currently active task goes back to the queue.
-/// Starting the active task changes nothing.
+/// Starts the given task, or the first of the queue. If `switch` is set, the currently active task goes back to the
+/// queue. Starting the active task changes nothing.
 ///
 /// # Errors
 /// [`SessionError::Missing`] if there is no such task; [`SessionError::Conflict`] if it is finished or blocked, or if

@@ -11,7 +11,7 @@ use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 pub struct Mark {
     /// Name of the element, as given by the caller.
     pub element: String,
-    /// Uid and name of the matching visual component.
+    /// Uid and name of the visual component that matches the element.
     pub component: Option<(String, String)>,
     /// Package of the app; empty if unknown.
     pub app: String,
@@ -19,13 +19,13 @@ pub struct Mark {
     pub page: String,
     /// Code of the visual state.
     pub state: Option<String>,
-    /// Whether an assertion about it passed; `None` if there was none.
+    /// Whether an assertion about the element passed; `None` if there was no assertion.
     pub passed: Option<bool>,
-    /// Number of rows of its list on the screen; `None` for an element that is not in a list.
+    /// Number of visible rows of the list that contains the element; `None` for an element that is not in a list.
     pub list_rows: Option<i64>,
 }
 
-/// Marks an element as tested; marking it again adds to its counts. Returns its totals.
+/// Marks an element as tested; marking it again adds to its counts. Returns the element with its total counts.
 pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) -> Result<TestedElement> {
     let now = now_ms();
     let (passed, failed) = (i64::from(mark.passed == Some(true)), i64::from(mark.passed == Some(false)));
@@ -80,14 +80,15 @@ pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     connection.one(sql, args! {session_id: session}, |row| row.get("count"))
 }
 
-/// A marked element with the state it was found in.
+/// A marked element with the state in which it was found.
 #[derive(Debug, Clone)]
 pub struct Marked {
-    /// The element; its `component` field holds the uid of the component instead of the name.
+    /// The element; its `component` field holds the component's uid instead of its name.
     pub element: TestedElement,
     /// Code of the visual state.
     pub state: Option<String>,
-    /// Number of rows of its list on the screen at that time; `None` for an element that is not in a list.
+    /// Number of visible rows of the list that contained the element at that time; `None` for an element that is not in
+    /// a list.
     pub list_rows: Option<i64>,
 }
 

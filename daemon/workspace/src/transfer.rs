@@ -14,10 +14,11 @@ const fn kind(name: &'static str, table: &'static str, natural: &'static [&'stat
     Kind { name, table, skipped: &[], natural }
 }
 
-/// The kind of sessions, to which most other records refer. It skips the directories, which are local to this machine.
+/// Record kind for sessions, to which most other records refer. The directory columns are skipped, because they are
+/// local to this machine.
 pub const SESSION: Kind = Kind { skipped: &["directory", "progress_dir"], ..kind("session", "sessions", &[]) };
 
-/// The other kinds in the order in which they are written. A record comes after the records that it refers to.
+/// Other record kinds in the order in which they are written: a record comes after the records that it refers to.
 pub const KINDS: [Kind; 9] = [
     kind("task", "tasks", &[]),
     kind("bug", "bugs", &[]),
@@ -25,7 +26,7 @@ pub const KINDS: [Kind; 9] = [
     kind("tested", "tested_elements", &["session_id", "app", "page", "element"]),
     kind("conversation", "conversations", &["session_id", "name"]),
     Kind { skipped: &["indexed"], ..kind("message", "messages", &[]) },
-    // Only summaries that this copy made are sent to the language model.
+    // The language model is only asked to improve summaries that this copy made.
     Kind { skipped: &["due_at", "attempts", "error"], ..kind("summary", "summaries", &[]) },
     kind("pattern", "patterns", &[]),
     kind("pageModel", "page_models", &["app", "page"]),
@@ -84,20 +85,20 @@ pub fn load(
     }
 }
 
-/// Returns whether a message has the role `system` and comes from another memory. `ours` has the uids of this store and
-/// of the stores that it replaced.
+/// Returns whether a message record has the role `system` and comes from another memory. `ours` has the uids of this
+/// store and of the stores that it replaced.
 pub fn speaks_as_system(record: &Record, ours: &[String]) -> bool {
     text(record, "role") == Role::System.word() && !ours.iter().any(|origin| origin == text(record, "origin"))
 }
 
-/// Returns whether records may change the goal, tasks, steps and blockers of a session: the session is new here, or the
-/// caller requested it with `merge`.
+/// Returns whether imported records may change a session's goal, tasks, steps and blockers: they may if the session is
+/// new here, or if the caller set `merge`.
 fn may_change(loader: &Loader, session: &str) -> bool {
     loader.merges() || loader.chose(session)
 }
 
-/// Returns the result for a record of a session that the import must not change. It is an error if the record would
-/// change the session.
+/// Returns the result for a record whose session the import must not change. Returns an error if the record would
+/// change it.
 fn kept(connection: &Connection, loader: &Loader, kind: &Kind, record: &Record) -> Result<Loaded, LoadError> {
     if loader.is_news(connection, kind, record)? {
         return Err(LoadError::Taken(format!(
@@ -108,7 +109,7 @@ fn kept(connection: &Connection, loader: &Loader, kind: &Kind, record: &Record) 
     Ok(Loaded::Present)
 }
 
-/// Returns whether the session of a record was deleted here.
+/// Returns whether the session that a record belongs to was deleted here.
 fn is_deleted(connection: &Connection, record: &Record) -> Result<bool, LoadError> {
     let session = record.get("session").and_then(Value::as_str);
     let found = connection.first(
@@ -119,8 +120,8 @@ fn is_deleted(connection: &Connection, record: &Record) -> Result<bool, LoadErro
     Ok(found.unwrap_or(false))
 }
 
-/// Imports a conversation. A conversation that continued in both copies stays unchanged here, because the two
-/// continuations cannot be merged.
+/// Imports a conversation. A conversation that is as long or longer here is left unchanged, because two continuations
+/// cannot be merged.
 fn load_conversation(
     connection: &Connection,
     loader: &mut Loader,
@@ -180,7 +181,7 @@ fn load_session(
         if !may_change(loader, &uid) {
             return kept(connection, loader, kind, &record);
         }
-        // Keep the local name, and the local figures of activity without rows.
+        // Keep the local name, and the local statistics for activity without rows.
         record.insert("name".to_owned(), Value::from(name));
         record.insert("elsewhere".to_owned(), elsewhere.map_or(Value::Null, Value::from));
         return loader.load(connection, kind, record);
@@ -204,7 +205,7 @@ fn load_session(
     loader.load(connection, kind, record)
 }
 
-/// Returns the local name of a session, and its stored figures and pages as JSON.
+/// Returns a session's local name, and its stored statistics and pages as JSON.
 fn own(connection: &Connection, uid: &str) -> Result<Option<(String, Option<String>)>, LoadError> {
     let sql = "SELECT name, elsewhere FROM sessions WHERE uid = :uid";
     Ok(connection.first(sql, args! {uid}, |row| Ok((row.get("name")?, row.get("elsewhere")?)))?)

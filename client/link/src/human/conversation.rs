@@ -138,7 +138,7 @@ fn erased(deleted: &DeleteMessageResult) -> String {
         + &still_in(&deleted.backups)
 }
 
-/// Renders role, content and tool calls of a message in any of the output formats.
+/// Renders the role, content and tool calls of a message, in whichever message format it was returned.
 fn model_message(message: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let content = if message["content"].is_null() { String::new() } else { text(&message["content"]) };

@@ -18,7 +18,8 @@ fn methods(list: &MethodList) -> String {
     table(["method", "effect", "summary"], list.methods.iter().map(row))
 }
 
-/// Renders the calls per second since the previous update, and their durations, for the methods that were called.
+/// Renders a table of the methods that were called, with their call rates since the previous update and their
+/// durations.
 pub fn rates(before: &[MethodLoad], now: &[MethodLoad], since: Duration) -> String {
     let old = |name: &str| before.iter().find(|m| m.name == name).map_or((0, 0), |m| (m.calls, m.calls * m.mean_us));
     let row = |m: &MethodLoad| {

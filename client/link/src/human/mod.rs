@@ -27,7 +27,7 @@ use parts::{BAD, DIM, WARN, fields};
 pub use parts::{bytes, count, kebab, paint, table};
 pub use records::{experience, live, log};
 
-/// Adds the default parameters for people: the outline of a page, unless the call asks for rows or files.
+/// Adds the default parameters for people: requests the outline of a page, unless the call asks for rows or files.
 pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
     let more = ["include", "maxRows", "saveDir"].iter().any(|name| params.contains_key(*name))
         || params.get("full") == Some(&Value::Bool(true));
@@ -36,7 +36,7 @@ pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
     }
 }
 
-/// Returns the function that renders the result of a method; `None` if its fields are listed instead.
+/// Returns the function that renders a method's result; `None` if the result's fields are listed instead.
 pub fn render_of(method: &str) -> Option<Render> {
     let modules = [
         backup::RENDERS,
@@ -53,10 +53,10 @@ pub fn render_of(method: &str) -> Option<Render> {
     modules.into_iter().flatten().find(|(name, _)| *name == method).map(|(_, render)| *render)
 }
 
-/// Shows the progress of a call in one line on standard error. The next call of this function replaces the line.
+/// Shows a call's progress on one line of standard error, in place of any progress shown before.
 pub fn show_progress(step: afd_proto::rpc::Progress) {
     let done = match step.total {
-        // The unit of waits is milliseconds.
+        // Waits report their progress in milliseconds.
         Some(total) => format!("{} of {} s", step.done / 1000, total / 1000),
         None => step.done.to_string(),
     };
@@ -65,7 +65,7 @@ pub fn show_progress(step: afd_proto::rpc::Progress) {
     let _ = out.flush();
 }
 
-/// Erases the line with the progress.
+/// Erases the progress line.
 pub fn end_progress() {
     let mut out = anstream::stderr();
     let _ = write!(out, "\r\u{1b}[K");

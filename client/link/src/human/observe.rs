@@ -54,7 +54,7 @@ human! {
     RecoverRelaunch => |r| recovered(RecoverRelaunch::INFO.name, r);
 }
 
-/// Returns the verb of a method in its command-line form.
+/// Returns a method's verb in its command-line form.
 fn verb(method: &str) -> String {
     kebab(method.split_once('.').map_or(method, |(_, verb)| verb))
 }

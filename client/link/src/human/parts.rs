@@ -5,18 +5,18 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Row, Table, presets};
 use serde_json::Value;
 
-/// Style of success.
+/// Text style for success.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// Style of failure.
+/// Text style for failure.
 pub const BAD: Style = AnsiColor::Red.on_default();
-/// Style of warnings.
+/// Text style for warnings.
 pub const WARN: Style = AnsiColor::Yellow.on_default();
-/// Style of secondary information.
+/// Text style for secondary information.
 pub const DIM: Style = Style::new().dimmed();
 pub(super) const BOLD: Style = Style::new().bold();
 
-/// Formats a size in bytes with the largest unit up to GiB in which it is at least 1; except for bytes, with one
-/// decimal.
+/// Formats a size in bytes, using the largest unit up to GiB in which the value is at least 1. All units but bytes get
+/// one decimal place.
 pub fn bytes(size: u64) -> String {
     let mut size = size as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {
@@ -28,12 +28,12 @@ pub fn bytes(size: u64) -> String {
     String::new()
 }
 
-/// Returns text in a style.
+/// Applies a style to text.
 pub fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Returns a value as text, and an empty string for `None`.
+/// Returns a value as text, or an empty string for `None`.
 pub(super) fn maybe<T: ToString>(value: &Option<T>) -> String {
     value.as_ref().map(ToString::to_string).unwrap_or_default()
 }
@@ -43,12 +43,12 @@ pub(super) fn more(cursor: Option<i64>) -> String {
     cursor.map(|cursor| paint(DIM, &format!("more: --cursor {cursor}")) + "\n").unwrap_or_default()
 }
 
-/// Returns a line for each source that the result is missing.
+/// Returns a line for each source whose data is missing from the result.
 pub fn missing(missing: &[String]) -> String {
     missing.iter().map(|what| format!("{}: {what}\n", paint(WARN, "missing"))).collect()
 }
 
-/// Returns the first text that is not empty.
+/// Returns the first non-empty string.
 pub(super) fn first<'a>(options: &[&'a str]) -> &'a str {
     options.iter().find(|o| !o.is_empty()).copied().unwrap_or_default()
 }
@@ -95,7 +95,7 @@ fn terminal_width() -> Option<u16> {
     Some(size.ws_col).filter(|width| *width >= 40)
 }
 
-/// Replaces line breaks, and cuts texts that are too long for a table cell.
+/// Replaces line breaks, and truncates text that is too long for a table cell.
 pub(super) fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 72;
     let text = text.replace('\n', " ");
@@ -106,8 +106,8 @@ pub(super) fn shorten(text: &str) -> String {
     }
 }
 
-/// Formats a time (UTC milliseconds) in the local time zone, with the name of the zone: the time of day if it is today,
-/// date and time if it is this year, else the date with the year.
+/// Formats a time (UTC milliseconds) in the local time zone, with the name of the zone. Omits the date if it is today,
+/// and the year if it is this year.
 pub fn time(ms: i64) -> String {
     let zone = jiff::tz::TimeZone::system();
     let now = jiff::Timestamp::now().to_zoned(zone.clone());
@@ -121,7 +121,7 @@ pub fn time(ms: i64) -> String {
     then.strftime(form).to_string()
 }
 
-/// Describes a target by its role and its label or resource id.
+/// Describes a target by its role and by its label or resource id.
 pub(super) fn target(target: &Target) -> String {
     let name = match &target.label {
         Some(label) => format!("\"{label}\""),
@@ -179,7 +179,7 @@ pub fn dry_run(dry: bool) -> String {
     if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
 }
 
-/// Returns a note for records that come from another memory; empty for own ones.
+/// Returns a note for a record that comes from another memory, or an empty string for a record of this memory.
 pub fn from(origin: &Option<String>) -> &'static str {
     if origin.is_some() { " (from another memory)" } else { "" }
 }

@@ -35,7 +35,7 @@ human! {
     JobList => jobs;
 }
 
-/// Returns the source of a setting.
+/// Returns where a setting's value comes from, for example `env` with the variable's name.
 fn origin(setting: &Setting) -> String {
     match (setting.source, &setting.origin) {
         (Source::Env, Some(name)) => format!("env {name}"),
@@ -186,7 +186,7 @@ fn what(event: &Event) -> String {
     format!("{} {what}", event.category)
 }
 
-/// Returns the outcomes of an action, most frequent first. If there are several, adds the count of each.
+/// Returns an action's outcomes, most frequent first. If there are several, adds the count of each.
 fn leads_to(t: &Transition) -> String {
     let seen = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted && o.kind != OutcomeKind::Failed);
     let names: Vec<(String, i64)> = seen

@@ -9,8 +9,7 @@ pub trait Human: Method {
     fn human(result: &Self::Result) -> String;
 }
 
-/// Decodes and renders a result of a method; `None` if it cannot be decoded, for example if it comes from a newer
-/// daemon.
+/// Decodes and renders a method's result; `None` if it cannot be decoded, for example if it comes from a newer daemon.
 pub fn render<M: Human>(data: &Value) -> Option<String> {
     serde_json::from_value(data.clone()).ok().map(|result| M::human(&result))
 }

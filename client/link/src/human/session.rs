@@ -128,7 +128,7 @@ fn shown(shown: &SessionDetails) -> String {
     out
 }
 
-/// Writes what previous sessions left open, and the findings of the last one.
+/// Appends the items that previous sessions left open, and the last session's findings.
 fn left_open(out: &mut String, before: &LeftOpen) {
     let mut lines: Vec<String> = before.tasks.iter().map(|task| format!("task: {task}")).collect();
     lines.extend(before.next_steps.iter().map(|step| format!("next: {step}")));
@@ -278,7 +278,7 @@ fn bug_details(bug: &Bug) -> String {
     out
 }
 
-/// Returns the activity in the page key of a bug, or the whole page if it is not a page key.
+/// Returns the activity from a bug's page key, or the whole `page` value if it is not a page key.
 fn page(bug: &Bug) -> String {
     let page = maybe(&bug.page);
     page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).map_or(page.clone(), str::to_owned)

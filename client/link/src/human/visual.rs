@@ -41,7 +41,7 @@ fn about(about: &ScopeInfo) -> String {
     about.site.as_ref().map_or_else(|| about.app.clone(), |site| format!("{} / {site}", about.app))
 }
 
-/// Renders the app or site and a count.
+/// Renders a heading with the app or site and a count.
 fn heading(of: &ScopeInfo, what: &str, number: usize) -> String {
     paint(DIM, &format!("{}: {}", about(of), count(number, what)))
         + "

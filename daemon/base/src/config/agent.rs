@@ -57,7 +57,7 @@ sections! {
         max_tokens: u64 [range 256..=100_000_000] = 100_000;
         /// Maximum number of messages in a context.
         max_messages: u64 [range 2..=1_000_000] = 1_000;
-        /// Percentage of either maximum above which a context is compacted.
+        /// Percentage of the maximum tokens or messages above which a context is compacted.
         compaction_threshold: u64 [range 1..=100] = 80;
         /// Number of the newest messages that compaction keeps.
         keep_recent: u64 [range 1..=1_000_000] = 10;
@@ -65,7 +65,7 @@ sections! {
         summary_lines: u64 [range 1..=100] = 3;
         /// Number of recent messages that are sent with the rolling summary.
         recent_messages: u64 [range 1..=100] = 2;
-        /// Maximum length of a request in a line of the rolling summary, characters.
+        /// Maximum length of a user request in a line of the rolling summary, characters.
         brief_request: u64 [range 1..=10_000] = 30;
         /// Maximum length of an answer in a line of the rolling summary, characters.
         brief_answer: u64 [range 1..=10_000] = 50;
@@ -86,51 +86,51 @@ sections! {
         split_current_task: u64 = 15;
         /// Percentage of a token budget for the definitions of the caller's tools.
         split_tools: u64 = 10;
-        /// Percentage of a token budget that stays unused.
+        /// Percentage of a token budget that is reserved and stays unused.
         split_buffer: u64 = 5;
         /// How long the tables of a tokenizer stay in memory after their last use, milliseconds.
         tokenizer_idle_ms: u64 [range 1..=86_400_000] = 60_000;
     }
 
-    /// Recall: the search over remembered entries.
+    /// Settings for recall, the search over remembered entries.
     RecallSettings "recall." {
         /// Directory of a sentence model (`config.json`, `tokenizer.json`, `model.safetensors`); `afctl model add`
         /// checks the model and sets this.
         model_dir: Option<PathBuf> = None;
         /// How long a sentence model stays in memory after its last use, milliseconds.
         model_idle_ms: u64 [range 1..=86_400_000] = 60_000;
-        /// Base URL of an embedding endpoint with the API of OpenAI, such as `http://127.0.0.1:11434/v1`; used only if
+        /// Base URL of an embedding endpoint with the OpenAI API, such as `http://127.0.0.1:11434/v1`; used only if
         /// `recall.model_dir` is not set.
         endpoint_url: Option<String> = None;
         /// Name of the embedding model at the endpoint.
         endpoint_model: String = String::new();
-        /// Environment variable of the daemon that contains the API key of the endpoint.
+        /// Name of the daemon's environment variable that contains the endpoint's API key.
         endpoint_key_env: Option<String> = None;
-        /// File that contains the API key of the endpoint; a bare name may refer to a systemd credential.
+        /// File that contains the endpoint's API key; a bare name may refer to a systemd credential.
         endpoint_key_file: Option<PathBuf> = None;
-        /// Timeout of a request to the endpoint, milliseconds.
+        /// Timeout for a request to the endpoint, milliseconds.
         endpoint_timeout_ms: u64 [range 1..=600_000] = 30_000;
         /// URL of a Qdrant server that serves as an external index, such as `http://127.0.0.1:6333`; several stores can
         /// share it.
         qdrant_url: Option<String> = None;
         /// Prefix of the names of the Qdrant collections; each model has its own collection.
         qdrant_collection: String = "qa_memories".to_owned();
-        /// Environment variable of the daemon that contains the API key of Qdrant.
+        /// Name of the daemon's environment variable that contains the API key for Qdrant.
         qdrant_key_env: Option<String> = None;
-        /// File that contains the API key of Qdrant; a bare name may refer to a systemd credential.
+        /// File that contains the API key for Qdrant; a bare name may refer to a systemd credential.
         qdrant_key_file: Option<PathBuf> = None;
         /// How long a search waits for Qdrant, milliseconds.
         qdrant_timeout_ms: u64 [range 1..=600_000] = 2_000;
         /// Delay before a failed upload to Qdrant is retried, milliseconds; it doubles after each further failure, up
         /// to one minute.
         qdrant_retry_ms: u64 [range 1..=60_000] = 1_000;
-        /// How long a search waits for the vector of its query, milliseconds; after that, it searches without this
-        /// vector and reports that it is missing.
+        /// How long a search waits for its query's vector, milliseconds; after that, the search runs without the vector
+        /// and reports that the vector is missing.
         search_wait_ms: u64 [range 1..=600_000] = 3_000;
         /// Interval of the job that maintains recall entries, hours; a change takes effect after a restart of the
         /// daemon.
         upkeep_hours: u64 [range 1..=8_760] = 24;
-        /// Age at which an entry has lost half of the part of its score that depends on age, days.
+        /// Age at which the age-dependent part of an entry's score has halved, days.
         half_life_days: u64 [range 1..=36_500] = 180;
     }
 
@@ -138,15 +138,15 @@ sections! {
     LanguageModelSettings "model." {
         /// Kind of the language model's endpoint; there is no language model unless both this and `model.name` are set.
         provider: Option<Provider> = None;
-        /// Base URL of the language model; by default, that of the provider.
+        /// Base URL of the language model's API; by default, the provider's URL.
         base_url: Option<String> = None;
         /// Name of the language model.
         name: String = String::new();
-        /// Environment variable of the daemon that contains the API key.
+        /// Name of the daemon's environment variable that contains the language model's API key.
         key_env: Option<String> = None;
-        /// File that contains the API key; a bare name may refer to a systemd credential.
+        /// File that contains the language model's API key; a bare name may refer to a systemd credential.
         key_file: Option<PathBuf> = None;
-        /// Timeout of a request to the language model, milliseconds.
+        /// Timeout for a request to the language model, milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 60_000;
         /// Maximum number of attempts to get a summary.
         attempts: u64 [range 1..=100] = 5;
@@ -159,13 +159,13 @@ sections! {
     }
 }
 
-/// Kind of endpoint of a language model.
+/// Kind of a language model's endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
-    /// The chat completions API of OpenAI, which many servers implement.
+    /// The OpenAI chat completions API, which many servers implement.
     Openai,
-    /// The messages API of Anthropic.
+    /// The Anthropic messages API.
     Anthropic,
 }
 
@@ -174,13 +174,13 @@ impl SettingValue for Provider {
 }
 
 impl LanguageModelSettings {
-    /// Returns whether a language model is configured: both the provider and the name of the model are set. They can be
-    /// set in either order.
+    /// Returns whether a language model is configured, which requires both the provider and the model's name. They can
+    /// be set in either order.
     pub fn is_configured(&self) -> bool {
         self.provider.is_some() && !self.name.is_empty()
     }
 
-    /// Returns the configured base URL, else that of the provider.
+    /// Returns the configured base URL, or the provider's URL if none is configured.
     pub fn base_url(&self) -> &str {
         match (&self.base_url, self.provider) {
             (Some(url), _) => url,

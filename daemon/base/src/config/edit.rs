@@ -1,4 +1,4 @@
-//! Edits of the configuration file that keep comments and formatting.
+//! Edits the configuration file without changing its comments and formatting.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::{ConfigError, DeviceKind, DeviceSettings, InvalidSetting, Proxy};
 
-/// Writes a device into the file.
+/// Writes a device's settings to the configuration file.
 ///
 /// # Errors
-/// If the file cannot be read, parsed or replaced.
+/// If the file cannot be read, parsed or replaced, or the result would be invalid.
 pub fn add_device(path: &Path, name: &str, device: &DeviceSettings) -> Result<(), ConfigError> {
     change(path, |document| insert_device(document, name, device))
 }
 
-/// Inserts a device into the document.
+/// Inserts a device's settings into the document of the configuration file.
 pub(super) fn insert_device(
     document: &mut DocumentMut,
     name: &str,
@@ -59,10 +59,10 @@ pub(super) fn insert_device(
     Ok(())
 }
 
-/// Removes a device from the file.
+/// Removes a device's settings from the configuration file.
 ///
 /// # Errors
-/// If the file cannot be read, parsed or replaced.
+/// If the file cannot be read, parsed or replaced, or the result would be invalid.
 pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
     if !path.exists() {
         return Ok(());
@@ -79,12 +79,13 @@ pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
     })
 }
 
-/// Applies an edit to the file. A result that the daemon would reject at its next start is not written.
+/// Applies an edit to the configuration file. The file stays unchanged if the daemon would reject the edited file at
+/// its next start.
 pub(super) fn change(
     path: &Path,
     edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>,
 ) -> Result<(), ConfigError> {
-    // Concurrent edits must not undo each other.
+    // Serialise edits, because concurrent edits could undo each other.
     static EDITING: Mutex<()> = Mutex::new(());
     let _editing = EDITING.lock();
     let io = |error| ConfigError::Io { path: path.to_owned(), error };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// An error of the configuration file.
+/// Why the configuration file cannot be used or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read or written.
@@ -10,22 +10,22 @@ pub enum ConfigError {
     Io {
         /// Path of the file.
         path: PathBuf,
-        /// I/O error.
+        /// The I/O error.
         #[source]
         error: std::io::Error,
     },
-    /// The file is invalid.
+    /// The content of the file is invalid.
     #[error("{}: {error}", path.display())]
     Bad {
         /// Path of the file.
         path: PathBuf,
-        /// Where and why it is invalid.
+        /// Where and why the file is invalid.
         #[source]
         error: InvalidSetting,
     },
 }
 
-/// An invalid setting, with the value that was expected.
+/// A message that says why a setting is invalid and, usually, what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidSetting(String);

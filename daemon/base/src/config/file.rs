@@ -10,15 +10,15 @@ use super::agent::{self, Conversation, LanguageModelSettings, RecallSettings};
 use super::section::{Key, Kind, SettingValue, sections};
 use super::{ConfigError, InvalidSetting};
 
-/// Contents of the file.
+/// The contents of the configuration file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct File {
     /// `[device.<name>]`
     pub device: BTreeMap<String, DeviceSettings>,
-    /// `[remote]`: the single device of `af`, which gets the name `default`.
+    /// `[remote]`: the only device of `af`, which gets the name `default`.
     pub remote: Remote,
-    /// `[connection]`: the connection of the single device of `af`.
+    /// `[connection]`: the connection to the only device of `af`.
     pub connection: Connection,
     /// `[memory]`
     pub memory: Memory,
@@ -44,11 +44,11 @@ pub struct File {
     pub model: LanguageModelSettings,
     /// `[recall]`
     pub recall: RecallSettings,
-    /// `[output]`, which only clients read.
+    /// `[output]`, which is read only by clients.
     pub output: Output,
 }
 
-/// Maximum size of the file, bytes.
+/// Maximum size of the configuration file, bytes.
 const MAX_FILE: u64 = 1 << 20;
 
 /// All sections except those of a device.
@@ -71,7 +71,7 @@ pub(super) const SECTIONS: &[&[Key]] = &[
     ConnectionUsb::KEYS,
 ];
 
-/// The sections of a device. The names of their settings lack `device.<name>.`.
+/// The sections for a device. The names of their settings lack the prefix `device.<name>.`.
 pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS];
 
 sections! {
@@ -79,13 +79,13 @@ sections! {
     DeviceSettings "" {
         /// Kind of the device, which selects its driver: `autofish` is an Android phone with the Autofish app.
         kind: DeviceKind = DeviceKind::Autofish;
-        /// Base URL of the phone's service.
+        /// Base URL of the service on the phone.
         url: String = String::new();
-        /// Bearer token.
+        /// Bearer token for the phone's service.
         token: Option<Secret> = None;
         /// File that contains the bearer token; a bare name may refer to a systemd credential.
         token_file: Option<PathBuf> = None;
-        /// Timeout of one request, milliseconds.
+        /// Timeout for a request to the phone, milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 10_000;
         /// Whether requests use the system's proxy; `auto` uses it except for phones on this machine or in a private or
         /// overlay network.
@@ -106,7 +106,7 @@ sections! {
         local_port: u16 [range 1..=65_535] = 0;
         /// Port of the service on the phone.
         device_port: u16 [range 1..=65_535] = 0;
-        /// Whether removing the device also removes the forward.
+        /// Whether removing the device also removes the port forward.
         own_forward: bool = true;
     }
 
@@ -134,7 +134,7 @@ sections! {
         local_port: u16 [range 1..=65_535] = 0;
         /// Port of the service on the device `default` (written by `af`).
         device_port: u16 [range 1..=65_535] = 0;
-        /// Whether removing the device `default` also removes the forward (written by `af`).
+        /// Whether removing the device `default` also removes the port forward (written by `af`).
         own_forward: bool = true;
     }
 
@@ -158,7 +158,7 @@ sections! {
 
     /// Locations and limits of artifacts.
     Artifacts "artifacts." {
-        /// Root directory of artifacts.
+        /// Root directory for artifacts.
         dir: Option<PathBuf> [env "AF_ARTIFACT_DIR"] [default "`artifacts` beside the database"] = None;
         /// File to which full-screen dumps are written.
         screen_file: Option<PathBuf> [env "AF_SCREEN_FILE"] = None;
@@ -174,7 +174,7 @@ sections! {
 
     /// Backups of the memory.
     Backup "backup." {
-        /// Directory of the backups.
+        /// Directory in which backups are stored.
         dir: Option<PathBuf> [default "`backups` beside the database"] = None;
         /// Time between automatic backups, hours; 0 disables them.
         every_hours: u64 [range 0..=8_784] = 24;
@@ -185,9 +185,9 @@ sections! {
         max_bytes: u64 [range 1..=u64::MAX] = 10 << 30;
     }
 
-    /// The program `adb` and its server.
+    /// The `adb` program and its server.
     Adb "adb." {
-        /// Path of the program `adb`.
+        /// Path of the `adb` program.
         path: PathBuf = PathBuf::from("adb");
         /// Port of the adb server on this machine; by default, the port that `adb` uses.
         server_port: Option<u16> [range 1..=65_535] = None;
@@ -197,12 +197,12 @@ sections! {
     Visual "visual." {
         /// Whether the daemon learns components and states from every settled and reliable observation.
         learn: bool = true;
-        /// Detector of components in pictures: `tesseract`, or a program that takes the path of a picture and prints
+        /// Detector for components in pictures: `tesseract`, or a program that takes the path of a picture and prints
         /// detections.
         detector: Option<String> = None;
-        /// Timeout of the detector, milliseconds.
+        /// Timeout for a run of the detector, milliseconds.
         detector_timeout_ms: u64 [range 1..=600_000] = 30_000;
-        /// Path of the program `tesseract`.
+        /// Path of the `tesseract` program.
         tesseract_path: PathBuf = PathBuf::from("tesseract");
         /// Languages that tesseract recognises, such as `eng` or `deu+eng`.
         tesseract_languages: String = "eng".to_owned();
@@ -215,30 +215,31 @@ sections! {
         after_act_ms: u64 [range 0..=10_000] = 3_000;
     }
 
-    /// Files of sessions.
+    /// Files that belong to sessions.
     Sessions "sessions." {
-        /// Directory of progress files.
+        /// Directory in which progress files are written.
         progress_dir: Option<PathBuf> [default "`$XDG_STATE_HOME/afd`"] = None;
     }
 
-    /// Output of clients.
+    /// How clients print results.
     Output "output." {
         /// Default output format of afctl.
         default: OutputFormat = OutputFormat::Auto;
     }
 
-    /// Limits of the socket. Changes take effect immediately, also for open connections.
+    /// Limits for the socket. Changes take effect immediately, including for open connections.
     Limits "limits." {
         /// Maximum size of a message, bytes.
         frame_bytes: usize [range 1..=u64::MAX] = 8 << 20;
         /// Maximum number of open connections.
         connections: usize [range 1..=u64::MAX] = 512;
-        /// Maximum number of requests in flight per connection; the daemon reads no further request until it has
-        /// answered one.
+        /// Maximum number of requests in flight per connection; at this limit, the daemon reads the next request only
+        /// after it has answered one.
         in_flight: usize [range 1..=u64::MAX] = 64;
         /// Maximum number of calls in a batch.
         batch: usize [range 1..=u64::MAX] = 256;
-        /// Timeout for the rest of a partial message, and for a client that does not read its responses, milliseconds.
+        /// Timeout for receiving the rest of a partial message, and for a client that does not read its responses,
+        /// milliseconds.
         half_frame_ms: u64 = 30_000;
         /// Idle time after which the daemon may close a connection to make room for a new one, milliseconds.
         idle_ms: u64 = 60_000;
@@ -263,7 +264,7 @@ macro_rules! choices {
         pub enum $name { $( $(#[$vm])* #[serde(rename = $word)] $variant, )* }
 
         impl $name {
-            /// All words.
+            /// The words for all values.
             pub const WORDS: &'static [&'static str] = &[$($word),*];
 
             /// Returns the value for a word; `None` if the word is unknown.
@@ -294,23 +295,23 @@ choices! {
         Autofish = "autofish",
     }
 
-    /// When requests use the system's proxy.
+    /// Whether requests use the system's proxy.
     Proxy {
-        /// Always, except for phones on this machine or in a private or overlay network.
+        /// Requests use the proxy, except for phones on this machine or in a private or overlay network.
         #[default]
         Auto = "auto",
-        /// Never.
+        /// Requests never use the proxy.
         Direct = "direct",
-        /// As configured in the environment.
+        /// Requests use the proxy as configured in the environment.
         System = "system",
     }
 
-    /// Output format of clients.
+    /// Output format that clients use.
     OutputFormat {
         /// `human` on a terminal, `json` in a pipe.
         #[default]
         Auto = "auto",
-        /// For people.
+        /// Formatted text for people.
         Human = "human",
         /// Short text for language models.
         Agent = "agent",
@@ -322,7 +323,7 @@ choices! {
 }
 
 impl DeviceSettings {
-    /// Returns the settings of a device at a URL. All other settings have their defaults.
+    /// Returns the settings for a device at this URL. All other settings have their defaults.
     pub fn at(url: &str) -> Self {
         Self { url: url.to_owned(), ..Self::default() }
     }
@@ -336,7 +337,8 @@ impl From<&ConnectionUsb> for Usb {
 }
 
 impl File {
-    /// Returns all devices. A `[remote]` section becomes the device `default`, unless that device is configured.
+    /// Returns the settings of all devices by name. A `[remote]` section becomes the device `default`, unless a device
+    /// with that name is configured.
     pub fn devices(&self) -> BTreeMap<String, DeviceSettings> {
         let mut devices = self.device.clone();
         if let Some(url) = &self.remote.url {
@@ -355,10 +357,10 @@ impl File {
     }
 }
 
-/// Reads the file. Returns its content and the names of unknown keys. A missing file counts as empty.
+/// Reads the configuration file. Returns its content and the names of unknown keys. A missing file counts as empty.
 ///
 /// # Errors
-/// If the file cannot be read, is not TOML, or has a value with the wrong type or outside its range.
+/// If the file cannot be read, is not valid TOML, or contains a value that has the wrong type or is out of range.
 pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
     let bytes = match crate::file::read_capped(path, MAX_FILE) {
         Ok(bytes) => bytes,
@@ -373,7 +375,7 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
 /// Parses the text of a configuration file. Returns its content and the names of unknown keys.
 ///
 /// # Errors
-/// If the text is invalid. The error says where and why. It omits the line that the parser quotes, because that may
+/// If the text is invalid. The error says where and why. It omits the line that the parser quotes, because the line may
 /// contain a token.
 pub fn parse(text: &str) -> Result<(File, Vec<String>), InvalidSetting> {
     let deserializer = toml::Deserializer::parse(text).map_err(|e| located(text, &e))?;

@@ -1,4 +1,4 @@
-//! Settings by key: lists their values and the source of each, and changes them.
+//! Accesses settings by key: lists their values and where each value comes from, and changes them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,17 +12,17 @@ use super::file::{DEVICE_SECTIONS, SECTIONS};
 use super::section::{Key, Kind, range_text};
 use super::{Config, ConfigError, DeviceSettings, Settings, edit};
 
-/// Returns all settings except those of a device.
+/// Returns the declarations of all settings except the device settings.
 fn keys() -> impl Iterator<Item = &'static Key> {
     SECTIONS.iter().copied().flatten().filter(|key| key.kind != Kind::Table)
 }
 
-/// Returns the settings of a device. Their names lack `device.<name>.`.
+/// Returns the declarations of the device settings. Their names lack the prefix `device.<name>.`.
 fn device_keys() -> impl Iterator<Item = &'static Key> {
     DEVICE_SECTIONS.iter().copied().flatten().filter(|key| key.kind != Kind::Table)
 }
 
-/// Returns the settings that environment variables can override: the name of the setting, and the name of the variable.
+/// Returns the settings that environment variables can override, as pairs of a setting's name and a variable's name.
 pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     keys().filter_map(|key| Some((key.name, key.env?)))
 }
@@ -40,21 +40,21 @@ pub fn waiting_for_restart(settings: &Settings, in_use: &Path) -> Vec<String> {
 /// Why a setting cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// Unknown key.
+    /// There is no setting with this key.
     #[error("no such setting: {0:?}")]
     Unknown(String),
-    /// Invalid value.
+    /// The new value is invalid.
     #[error("{key} expects {expected}")]
     InvalidValue {
-        /// The key.
+        /// The setting's key.
         key: String,
         /// What was expected.
         expected: String,
     },
-    /// The setting can be switched on only in the file.
+    /// The setting can be switched on only in the configuration file. Contains the key.
     #[error("{0} can be switched on in the file only")]
     FileOnly(String),
-    /// The file cannot be read or written, or would be invalid.
+    /// The configuration file cannot be read or written, or would become invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
@@ -70,7 +70,7 @@ fn find(name: &str) -> Option<&'static Key> {
         .find(|k| rest.strip_suffix(k.name).and_then(|r| r.strip_suffix('.')).is_some_and(|device| !device.is_empty()))
 }
 
-/// Splits a key into its parts; the name of a device is one part.
+/// Splits a key at its dots. The name of a device is a single part, even if it contains dots.
 fn parts(name: &str) -> Vec<&str> {
     let Some(rest) = name.strip_prefix("device.") else { return name.split('.').collect() };
     let Some(key) = find(name) else { return name.split('.').collect() };
@@ -78,7 +78,7 @@ fn parts(name: &str) -> Vec<&str> {
     ["device", device].into_iter().chain(key.name.split('.')).collect()
 }
 
-/// Returns the default of a setting.
+/// Returns a setting's default.
 fn default_of(key: &Key, config: &Config) -> Value {
     match key.name {
         "memory.db" => json!(afd_proto::paths::database()),
@@ -89,7 +89,7 @@ fn default_of(key: &Key, config: &Config) -> Value {
     }
 }
 
-/// Returns the settings as a table in Markdown.
+/// Returns all settings as a Markdown table.
 pub fn markdown() -> String {
     let mut out = "| setting | default | meaning |\n|---|---|---|\n".to_owned();
     let devices = device_keys().map(|key| (format!("device.NAME.{}", key.name), key));
@@ -144,7 +144,8 @@ fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
     }
 }
 
-/// Returns the value of a setting of `af`'s only device if the file has it under the device `default`.
+/// Returns the value of a `[remote]` or `[connection]` setting of `af` if the file contains it under the device
+/// `default` instead.
 fn of_default_device(document: &DocumentMut, name: &str) -> Option<Value> {
     let key = match name {
         "remote.url" => "url",
@@ -180,7 +181,7 @@ fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Sett
     Setting { key: name.to_owned(), value, source, origin, about: key.about().to_owned(), needs_restart: key.restart }
 }
 
-/// Returns a URL without the parts that may be secret: credentials, query and fragment.
+/// Returns a URL without the parts that may contain secrets: credentials, query and fragment.
 fn without_credentials(url: &str) -> String {
     let shown = url.split(['?', '#']).next().unwrap_or_default();
     match shown.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
@@ -189,7 +190,7 @@ fn without_credentials(url: &str) -> String {
     }
 }
 
-/// Returns all settings. The settings of a device are included if they are set or have a default.
+/// Returns all settings with their values. A device's settings are included if they are set or have a default.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -204,7 +205,7 @@ pub fn list(config: &Config) -> Result<Vec<Setting>, KeyError> {
     Ok(entries)
 }
 
-/// Returns one setting.
+/// Returns the setting with this key, and its value.
 ///
 /// # Errors
 /// If the key is unknown or the file cannot be read.
@@ -229,7 +230,8 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
     })
 }
 
-/// Parses a list: words between commas, or a JSON array of texts. Returns `None` for other JSON.
+/// Parses a list, which is either words separated by commas or a JSON array of strings. Returns `None` for anything
+/// else that looks like JSON.
 fn words(text: &str) -> Option<toml_edit::Array> {
     if text.trim_start().starts_with('[') {
         return serde_json::from_str::<Vec<String>>(text).ok().map(|words| words.into_iter().collect());
@@ -238,18 +240,18 @@ fn words(text: &str) -> Option<toml_edit::Array> {
     plain.then(|| text.split(',').map(str::trim).filter(|w| !w.is_empty()).collect())
 }
 
-/// Writes a setting into the file.
+/// Writes a setting to the configuration file.
 ///
 /// # Errors
-/// If the key is unknown or the value invalid; the file is then unchanged.
+/// If the key is unknown, the value is invalid, or the file cannot be written. The file is then unchanged.
 pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
     set_all(config, None, &[(name, text)])
 }
 
-/// Writes a device and settings into the file, all or none.
+/// Writes a device and settings to the configuration file. If any of them is invalid, writes nothing.
 ///
 /// # Errors
-/// If a key is unknown or a value invalid; the file is then unchanged.
+/// If a key is unknown, a value is invalid, or the file cannot be written. The file is then unchanged.
 pub fn set_all(
     config: &Config,
     device: Option<(&str, &DeviceSettings)>,
@@ -263,7 +265,7 @@ pub fn set_all(
         }
         values.push((*name, typed(name, key, text)?));
     }
-    // If the file is already invalid, the error must not blame the new value.
+    // Report an already invalid file now, so that a later error is not attributed to the new value.
     super::file::read(config.path())?;
     let last = values.last().map(|(name, _)| *name);
     let changed = edit::change(config.path(), |document| {
@@ -296,7 +298,7 @@ fn insert(document: &mut DocumentMut, name: &str, value: toml_edit::Value) -> Re
     Ok(())
 }
 
-/// Extracts the expected value from the parser's error about the changed file.
+/// Extracts a description of the expected value from the parser's error about the changed file.
 fn expected(complaint: &str) -> String {
     let tail = complaint.rsplit_once("expected ").map_or(complaint, |(_, tail)| tail);
     match tail.trim_matches('`') {
@@ -307,10 +309,10 @@ fn expected(complaint: &str) -> String {
     }
 }
 
-/// Removes a setting from the file; returns false if it was not set there.
+/// Removes a setting from the configuration file. Returns false if it was not set there.
 ///
 /// # Errors
-/// If the key is unknown, or the file would be invalid without it; the file is then unchanged.
+/// If the key is unknown, or the file would be invalid without the setting. The file is then unchanged.
 pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
     find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
     if in_file(&document(config)?, name).is_none() {
@@ -332,7 +334,7 @@ pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
     Ok(true)
 }
 
-/// Returns up to five keys with similar names, best match first.
+/// Returns up to five existing keys that are similar to `name`, best match first.
 pub fn alike(name: &str) -> Vec<&'static str> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let mut found: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();

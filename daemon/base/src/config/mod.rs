@@ -1,7 +1,8 @@
-//! Settings: their values in effect, and the source of each value.
+//! The values of settings, and where each value comes from.
 //!
-//! Precedence is flag, environment, file, default. The file is TOML. Unknown keys are logged as warnings. An invalid
-//! file is rejected at startup. At a reload, it leaves the previous settings in effect.
+//! Flags take precedence over environment variables, these over the configuration file, and the file over defaults. The
+//! file is TOML. Unknown keys are logged as warnings. An invalid file is rejected: at startup, loading fails; at a
+//! reload, the previous settings stay in effect.
 
 mod agent;
 mod edit;
@@ -26,23 +27,23 @@ pub use file::{
     is_sendable, parse, read as read_file,
 };
 
-/// Settings that the flags and the environment of the daemon override for its lifetime.
+/// Settings that the daemon's flags and environment override for as long as it runs.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// Path of the socket.
     pub socket: PathBuf,
     /// Path of the configuration file.
     pub config: PathBuf,
-    /// Overridden settings by key.
+    /// Overridden values by setting key.
     pub values: BTreeMap<&'static str, Override>,
 }
 
 /// A value that overrides the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
-    /// The value, a path.
+    /// The overriding value, which is a path.
     pub value: PathBuf,
-    /// Environment variable that it comes from; `None` for a flag.
+    /// Environment variable from which the value comes; `None` if it comes from a flag.
     pub variable: Option<&'static str>,
 }
 
@@ -51,27 +52,27 @@ pub struct Override {
 pub struct Settings {
     /// Path of the database.
     pub database: PathBuf,
-    /// Configured devices by name.
+    /// Settings of the configured devices by device name.
     pub devices: BTreeMap<String, DeviceSettings>,
     /// Locations and limits of artifacts.
     pub artifacts: ArtifactSettings,
-    /// Whether the daemon refuses to work without its memory.
+    /// Whether the daemon refuses to work while its memory is damaged.
     pub memory_required: bool,
     /// Retention limits of the memory.
     pub retention: Retention,
     /// Location, interval and retention of backups.
     pub backup: BackupSettings,
-    /// Limits of the socket.
+    /// Limits for the socket.
     pub limits: Limits,
-    /// The program `adb` and its server.
+    /// The `adb` program and its server.
     pub adb: Adb,
     /// Learning from screens.
     pub visual: Visual,
     /// Captures that the daemon makes on its own.
     pub observe: Observe,
-    /// Directory of progress files.
+    /// Directory in which progress files are written.
     pub progress_dir: PathBuf,
-    /// Storage of conversations and assembly of contexts.
+    /// How conversations are stored and assembled into a context.
     pub conversation: Conversation,
     /// The language model that writes summaries.
     pub model: LanguageModelSettings,
@@ -79,14 +80,14 @@ pub struct Settings {
     pub recall: RecallSettings,
     /// How long calls in flight may continue after a shutdown request.
     pub drain: Duration,
-    /// Unknown keys of the file.
+    /// Unknown keys in the configuration file.
     pub warnings: Vec<String>,
 }
 
 /// Locations and limits of artifacts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactSettings {
-    /// Root directory of artifacts.
+    /// Root directory for artifacts.
     pub dir: PathBuf,
     /// File to which full-screen dumps are written.
     pub screen_file: Option<PathBuf>,
@@ -116,28 +117,28 @@ pub struct Retention {
 /// Location, interval and retention of backups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupSettings {
-    /// Directory of the backups.
+    /// Directory in which backups are stored.
     pub dir: PathBuf,
     /// Interval of automatic backups; `None` if they are disabled.
     pub every: Option<Duration>,
     /// Number of automatic backups to keep.
     pub keep: usize,
-    /// Maximum size of all backups, bytes.
+    /// Maximum total size of all backups, bytes.
     pub max_bytes: u64,
 }
 
 /// The settings, which can be reloaded.
 pub struct Config {
     overrides: Overrides,
-    /// Path of the database of this process. A changed `memory.db`, and the default directories beside the new
-    /// database, take effect only after a restart.
+    /// Path of the database that this process uses. A change to `memory.db`, and to the default directories beside the
+    /// database, takes effect only after a restart.
     in_use: PathBuf,
     current: watch::Sender<Arc<Settings>>,
     error: Mutex<Option<String>>,
 }
 
 impl Config {
-    /// Reads the file. Logs its unknown keys as warnings.
+    /// Reads the configuration file, and logs its unknown keys as warnings.
     ///
     /// # Errors
     /// If the file exists and is invalid.
@@ -165,17 +166,17 @@ impl Config {
         &self.overrides.config
     }
 
-    /// Returns the values that flags and environment override.
+    /// Returns the settings that flags and environment variables override.
     pub fn overrides(&self) -> &Overrides {
         &self.overrides
     }
 
-    /// Returns the default root directory of artifacts.
+    /// Returns the default root directory for artifacts.
     fn default_artifacts(&self) -> PathBuf {
         default_artifacts(&self.in_use)
     }
 
-    /// Returns the default directory of backups.
+    /// Returns the default directory for backups.
     fn default_backups_dir(&self) -> PathBuf {
         default_backups(&self.in_use)
     }
@@ -185,12 +186,12 @@ impl Config {
         &self.overrides.socket
     }
 
-    /// Returns why the file was last rejected, if it was.
+    /// Returns why the configuration file was rejected at the last reload; `None` if it was accepted.
     pub fn error(&self) -> Option<String> {
         self.error.lock().clone()
     }
 
-    /// Reads the file again and returns the settings before and after. An invalid file changes nothing.
+    /// Reads the configuration file again. Returns the settings before and after. An invalid file changes nothing.
     ///
     /// # Errors
     /// If the file is invalid.
@@ -203,13 +204,13 @@ impl Config {
     }
 }
 
-/// Combines flags, environment, file and defaults. `in_use` is the database that the daemon already uses; `None` at
-/// startup.
+/// Combines the settings from flags, environment, file and defaults. `in_use` is the path of the database that the
+/// daemon already uses; `None` at startup.
 fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, ConfigError> {
     let (file, warnings) = file::read(&overrides.config)?;
     // A relative path in the file is relative to the directory of the file.
     let base = overrides.config.parent().unwrap_or(Path::new("/")).to_owned();
-    // The bare name of a key file may refer to a systemd credential.
+    // A key file that is given by a bare name may be a systemd credential.
     let secrets_dir = std::env::var_os("CREDENTIALS_DIRECTORY").map_or_else(|| base.clone(), PathBuf::from);
     let path = |key: &str, in_file: &Option<PathBuf>| {
         overrides.values.get(key).map(|o| o.value.clone()).or_else(|| in_file.as_ref().map(|p| base.join(p)))
@@ -263,8 +264,8 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     })
 }
 
-/// Reads the tokens of devices that name a token file. Relative names are below `dir`. A device whose file cannot be
-/// read gets no token, so that the other devices still work.
+/// Reads the tokens of devices that have a token file. Relative paths are relative to `dir`. A device whose token file
+/// cannot be read gets no token, so that the other devices still work.
 fn with_tokens(mut devices: BTreeMap<String, DeviceSettings>, dir: &Path) -> BTreeMap<String, DeviceSettings> {
     for (name, device) in &mut devices {
         let Some(file) = device.token_file.as_ref().map(|file| dir.join(file)) else { continue };

@@ -1,5 +1,5 @@
-//! Sections of the configuration file. One declaration per setting gives its field, default, range, description and
-//! environment variable, and says whether a change takes effect only after a restart.
+//! Sections of the configuration file. Each setting is declared once, with its field, default, range, description and
+//! environment variable, and whether a change takes effect only after a restart.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::InvalidSetting;
 
-/// Type of a value.
+/// Type of a setting's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -19,37 +19,37 @@ pub(super) enum Kind {
     Path,
     Number,
     Flag,
-    /// Words, separated by commas on the command line.
+    /// A list of words, separated by commas on the command line.
     List,
     /// A table of settings, which is not itself a setting.
     Table,
 }
 
-/// A setting.
+/// The declaration of a setting.
 pub(super) struct Key {
-    /// Full name. For a setting of a device, the part after `device.<name>.`.
+    /// Full name of the setting. For a device setting, only the part after `device.<name>.`.
     pub name: &'static str,
     pub kind: Kind,
-    /// Description, from the doc comment of the declaration.
+    /// Description, taken from the doc comment on the declaration.
     pub about: &'static str,
-    /// Permitted range of a number, inclusive.
+    /// Permitted inclusive range, for a number.
     pub range: Option<RangeInclusive<u64>>,
-    /// Environment variable that overrides it.
+    /// Environment variable that overrides the setting, if any.
     pub env: Option<&'static str>,
     /// Whether a change takes effect only after a restart of the daemon.
     pub restart: bool,
-    /// Whether it can be switched on only in the file, so that an agent cannot grant itself a permission over the
-    /// socket.
+    /// Whether the setting can be switched on only in the file, so that an agent cannot use the socket to grant itself
+    /// a permission.
     pub file_only: bool,
-    /// Returns the default of the section; see [`Key::default_value`].
+    /// Returns the default that the section declares; see [`Key::default_value`].
     pub default: fn() -> Value,
-    /// Description of a default that depends on the environment.
+    /// Description of the default, if it depends on the environment.
     pub default_text: Option<&'static str>,
 }
 
 impl Key {
-    /// Returns the default, or null if there is none. An empty text, or a number outside the range, means that there is
-    /// no default.
+    /// Returns the default, or null if there is none. A declared default that is an empty string, or a number outside
+    /// the range, means that there is no default.
     pub fn default_value(&self) -> Value {
         let value = (self.default)();
         let out_of_range =
@@ -57,7 +57,7 @@ impl Key {
         if out_of_range || value == "" { Value::Null } else { value }
     }
 
-    /// Returns the description, without the period at its end.
+    /// Returns the description without its final period.
     pub fn about(&self) -> &'static str {
         self.about.trim().trim_end_matches('.')
     }
@@ -65,11 +65,11 @@ impl Key {
 
 /// A type that a setting can have.
 pub(super) trait SettingValue {
-    /// Type of the value.
+    /// The type, as the declaration of a setting describes it.
     const KIND: Kind;
 
-    /// Checks the value against the range of its setting. A section checks its own settings instead. `name` is the name
-    /// of the setting.
+    /// Checks the value against the permitted range of the setting `name`. If the value is a section, checks each of
+    /// its settings instead.
     fn check(&self, _name: &str, _range: Option<&RangeInclusive<u64>>) -> Result<(), InvalidSetting> {
         Ok(())
     }
@@ -111,7 +111,7 @@ impl<T: SettingValue> SettingValue for Option<T> {
     }
 }
 
-/// Returns a range in words.
+/// Returns a description of a range in words.
 pub(super) fn range_text(range: &RangeInclusive<u64>) -> String {
     match (range.start(), range.end()) {
         (start, &u64::MAX) => format!("at least {start}"),

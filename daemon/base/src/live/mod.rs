@@ -1,12 +1,12 @@
-//! Broadcasts the events of the daemon to subscribers.
+//! Broadcasts the daemon's events to subscribers.
 
 use afd_proto::events::Message;
 use tokio::sync::broadcast;
 
-/// Maximum number of messages that a slow subscriber may lag behind.
+/// Maximum number of messages by which a slow subscriber may lag behind before it loses messages.
 const CAPACITY: usize = 1024;
 
-/// The broadcast channel.
+/// The channel that broadcasts the daemon's events.
 pub struct Live {
     sender: broadcast::Sender<Message>,
 }

@@ -17,10 +17,10 @@ const MAX_RESPONSE: usize = 1 << 20;
 /// Version of the Anthropic API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// Why an endpoint cannot be used. The message does not contain the key itself.
+/// Why an endpoint cannot be used. The error message does not contain the API key.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// The environment variable for the key is not set.
+    /// The environment variable for the API key is not set. Contains the variable's name.
     #[error("environment variable {0} is not set for the daemon")]
     NoVariable(String),
     /// The key file cannot be read.
@@ -44,11 +44,11 @@ pub struct Endpoint {
     key: Option<Secret>,
 }
 
-/// Reads the key from the configured environment variable, else from the configured file, which may be a systemd
-/// credential. Returns `None` if neither is configured.
+/// Reads the API key from the configured environment variable or, if none is configured, from the configured file,
+/// which may be a systemd credential. Returns `None` if neither is configured.
 ///
 /// # Errors
-/// If a source is configured but yields no key. The error never contains the key.
+/// If a source is configured but no key can be read from it. The error never contains the key.
 pub fn key(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>, EndpointError> {
     if let Some(name) = variable
         && let Some(value) = std::env::var_os(name).and_then(|v| v.into_string().ok()).filter(|v| !v.is_empty())
@@ -64,7 +64,7 @@ pub fn key(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>
 }
 
 impl Endpoint {
-    /// Creates the configured endpoint; `None` if none is configured.
+    /// Creates the configured endpoint; `None` if no endpoint is configured.
     ///
     /// # Errors
     /// If the key cannot be read or the HTTP client cannot be created.
@@ -106,7 +106,7 @@ impl Endpoint {
         self.text(&value).ok_or_else(|| ModelError::Permanent("the response contains no text".to_owned()))
     }
 
-    /// Returns the path and the JSON body of a request.
+    /// Returns the URL path and the JSON body for a request.
     fn body(&self, request: &Request) -> (&'static str, Value) {
         let (name, user) = (&self.settings.name, json!({"role": "user", "content": request.input}));
         match self.settings.provider {
@@ -124,7 +124,7 @@ impl Endpoint {
         }
     }
 
-    /// Extracts the text from a response.
+    /// Extracts the model's text from a response body; `None` if there is none.
     fn text(&self, response: &Value) -> Option<String> {
         let text = match self.settings.provider {
             Some(Provider::Anthropic) => {
@@ -138,12 +138,12 @@ impl Endpoint {
     }
 }
 
-/// Converts a transport error to a temporary error, because a retry may succeed.
+/// Converts an HTTP transport error to a temporary error, because a retry may succeed.
 pub(super) fn temporary(error: &reqwest::Error) -> ModelError {
     ModelError::Temporary(net::why(error).to_owned())
 }
 
-/// Converts an HTTP error status; server errors, rate limits and timeouts are temporary.
+/// Converts an HTTP error status to an error. Server errors, rate limits and timeouts are temporary.
 pub(super) fn status_error(status: StatusCode) -> ModelError {
     let what = format!("HTTP {status}");
     let retryable =

@@ -11,7 +11,7 @@ use std::pin::Pin;
 pub use endpoint::{Endpoint, key as api_key};
 pub use tokens::{Counter, ESTIMATE, Tokenizers};
 
-/// Error of a request to a language model.
+/// Why a request to a language model or an embedding model failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The model was busy, slow or unreachable; a retry may succeed.
@@ -27,13 +27,13 @@ pub enum ModelError {
 pub struct Request {
     /// Instructions, sent as the system prompt.
     pub system: String,
-    /// Text to process, sent as the user message.
+    /// Text that the model must process, sent as the user message.
     pub input: String,
     /// Maximum length of the response, tokens.
     pub max_tokens: u32,
 }
 
-/// Pending response of a language model.
+/// A language model's pending response to a request.
 pub type Completion<'a> = Pin<Box<dyn Future<Output = Result<String, ModelError>> + Send + 'a>>;
 
 /// A language model that completes text.
@@ -41,6 +41,6 @@ pub trait LanguageModel: Send + Sync {
     /// Returns the name of the model.
     fn name(&self) -> &str;
 
-    /// Sends a request once, without retries.
+    /// Sends a request to the model once, without retries.
     fn ask<'a>(&'a self, request: &'a Request) -> Completion<'a>;
 }

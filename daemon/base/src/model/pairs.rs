@@ -1,6 +1,6 @@
-//! Counts the tokens of a byte-pair encoding with tables of a tenth of the size of those in `tiktoken-rs`. That library
-//! also decodes, so it keeps each token three times in separate allocations (46 MB for `o200k_base`). The tables and
-//! patterns are those of the library, and a test compares the counts.
+//! Counts tokens in byte-pair encodings, with tables a tenth of the size of those in `tiktoken-rs`. That library also
+//! decodes tokens, so it stores each token three times in separate allocations (46 MB for `o200k_base`). The
+//! vocabularies and patterns are the same as in the library, and a test compares the counts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use rustc_hash::FxHasher;
 use tiktoken_rs::CoreBPE;
 use tiktoken_rs::tokenizer::Tokenizer;
 
-/// Patterns that split a text into pieces. Bytes are merged only within a piece.
+/// Patterns that split text into pieces. Bytes are merged into tokens only within a piece.
 const GPT2_PATTERN: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
 const CL100K_PATTERN: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
 const O200K_PATTERN: &str = concat!(
@@ -19,20 +19,20 @@ const O200K_PATTERN: &str = concat!(
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
-/// Upper bound, exclusive, of the ranks of all encodings.
+/// Exclusive upper bound for token ranks in all supported encodings.
 const MAX_RANK: u32 = 201_088;
 
-/// The tokens of an encoding, and how texts are split.
+/// The tokens of an encoding, and the pattern by which text is split into pieces.
 pub(super) struct Pairs {
     pattern: Regex,
-    /// The bytes of all tokens, by increasing rank.
+    /// The concatenated bytes of all tokens, in order of increasing rank.
     bytes: Vec<u8>,
-    /// For each token, where its bytes end.
+    /// For each token, the offset in `bytes` at which the token ends.
     ends: Vec<u32>,
     /// For each token, its rank.
     ranks: Vec<u32>,
-    /// A hash table with open addressing. A slot holds the number of a token plus one, or 0 if it is free. The length
-    /// is a power of two.
+    /// A hash table with open addressing that maps the bytes of tokens to their indexes. A slot contains a token's
+    /// index plus one, or 0 if the slot is free. The length is a power of two.
     slots: Box<[u32]>,
 }
 
@@ -59,7 +59,7 @@ impl Pairs {
         let is_special = |token: &[u8]| std::str::from_utf8(token).is_ok_and(|text| special.contains(text));
         let (mut bytes, mut ends, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
         for rank in 0..MAX_RANK {
-            // Some ranks are not in use.
+            // Skip ranks that the encoding does not use.
             let Some(token) = full.decode_bytes(&[rank]).ok().filter(|token| !is_special(token)) else { continue };
             bytes.extend_from_slice(&token);
             ends.push(u32::try_from(bytes.len()).map_err(|e| e.to_string())?);
@@ -82,7 +82,7 @@ impl Pairs {
         &self.bytes[start..self.ends[number] as usize]
     }
 
-    /// Returns the slot that holds these bytes, or the free one in which they belong.
+    /// Returns the slot of the token with these bytes, or the free slot in which it belongs.
     fn slot(&self, bytes: &[u8]) -> usize {
         let mut hasher = FxHasher::default();
         hasher.write(bytes);
@@ -101,8 +101,8 @@ impl Pairs {
         }
     }
 
-    /// Counts the tokens of a text. Special tokens in the text count as ordinary text. If the pattern fails, the rest
-    /// of the text counts as one token.
+    /// Counts the tokens in `text`. Special tokens are counted like ordinary text. If the pattern fails, the rest of
+    /// `text` counts as one token.
     pub(super) fn count(&self, text: &str) -> usize {
         let mut merger = Merger::default();
         self.pattern
@@ -116,8 +116,8 @@ impl Pairs {
     }
 }
 
-/// Merges the bytes of a piece into tokens: as long as possible, it merges the two adjacent parts whose union has the
-/// lowest rank. If several unions have this rank, it merges the first.
+/// Merges the bytes of a piece into tokens: repeatedly merges the two adjacent parts whose union is the token with the
+/// lowest rank, until no union is a token. If several unions have the same rank, the first is merged.
 #[derive(Default)]
 struct Merger {
     /// For each byte at which a part starts, where the part ends; 0 for other bytes.
@@ -130,7 +130,7 @@ struct Merger {
 }
 
 impl Merger {
-    /// Merges the bytes and returns the number of parts that remain.
+    /// Merges the bytes of a piece and returns the number of parts that remain.
     fn count(&mut self, piece: &[u8], rank: impl Fn(&[u8]) -> Option<u32>) -> usize {
         self.ends.clear();
         self.ends.extend(1..=piece.len());

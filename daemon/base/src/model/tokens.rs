@@ -1,5 +1,5 @@
-//! Token counting. The tables of a tokenizer take some megabytes, so they are loaded on first use and dropped after an
-//! idle period.
+//! Token counting. A tokenizer's tables use several megabytes of memory, so they are loaded on first use and dropped
+//! after an idle period.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -16,20 +16,20 @@ use crate::platform::trim_heap;
 /// Tokenizer name that is reported for models without a known tokenizer.
 pub const ESTIMATE: &str = "estimate";
 
-/// Maximum size of the input passed to a tokenizer at once, bytes. Its patterns fail on very long runs without a word
-/// boundary.
+/// Maximum size of the input that is passed to a tokenizer at once, bytes. The tokenizer's patterns fail on very long
+/// runs without a word boundary.
 const MAX_CHUNK: usize = 32 << 10;
 
 /// Minimum length of a line whose count is cached, bytes. For shorter lines, counting is as fast as a lookup.
 const MIN_REMEMBERED: usize = 24;
-/// Maximum number of remembered counts, each of 16 bytes.
+/// Maximum number of cached counts. Each takes 16 bytes.
 const MAX_REMEMBERED: usize = 1 << 16;
 
 /// The loaded tokenizers.
 #[derive(Default)]
 pub struct Tokenizers {
     loaded: Mutex<HashMap<Tokenizer, Loaded>>,
-    /// Whether a task is responsible for dropping idle tables.
+    /// Whether a background task has claimed the responsibility for dropping idle tables.
     has_sweeper: AtomicBool,
 }
 
@@ -38,8 +38,8 @@ struct Loaded {
     used: Instant,
 }
 
-/// The tables of a tokenizer, and a cache of the counts of lines. The cache helps because most lines of a context also
-/// occur in the previous context.
+/// A tokenizer's tables, and a cache of the token counts of lines. The cache helps because most lines of a context also
+/// occurred in the previous context.
 struct Tables {
     pairs: Pairs,
     /// Whether whitespace before a line break can be a token of its own, as in the older encodings.
@@ -54,7 +54,7 @@ impl Tables {
         Self { pairs, keeps_blank, hasher: RandomState::new(), known: Mutex::default() }
     }
 
-    /// Counts the tokens of a line, including its line break.
+    /// Counts the tokens in a line, including its line break.
     fn count(&self, line: &str) -> usize {
         let encoded = || chunks(line).map(|chunk| self.pairs.count(chunk)).sum();
         if line.len() < MIN_REMEMBERED {
@@ -74,7 +74,7 @@ impl Tables {
     }
 }
 
-/// A token counter for a model. The tables stay loaded while it exists.
+/// A token counter for a model. The tokenizer's tables stay loaded while the counter exists.
 #[derive(Clone)]
 pub struct Counter {
     name: &'static str,
@@ -91,7 +91,7 @@ const ENCODINGS: &[(&str, Tokenizer)] = &[
     ("r50k_base", Tokenizer::R50kBase),
 ];
 
-/// Returns the tokenizer of this name, or that of the model of this name.
+/// Returns the tokenizer for the name of a tokenizer or a model.
 fn tokenizer_of(model: &str) -> Option<Tokenizer> {
     let named = ENCODINGS.iter().find(|(name, _)| *name == model).map(|(_, tokenizer)| *tokenizer);
     named.or_else(|| get_tokenizer(model)).map(|t| if t == Tokenizer::Gpt2 { Tokenizer::R50kBase } else { t })
@@ -124,8 +124,8 @@ impl Tokenizers {
         self.loaded.lock()
     }
 
-    /// Returns a counter for a model or a tokenizer name. The counter estimates if the tokenizer is unknown or its
-    /// tables cannot be loaded. Blocking: loading the tables takes a fraction of a second.
+    /// Returns a counter for the name of a model or a tokenizer. The counter only estimates if the tokenizer is unknown
+    /// or its tables cannot be loaded. This function blocks: loading the tables takes a fraction of a second.
     pub fn counter(&self, model: &str) -> Counter {
         let Some(tokenizer) = tokenizer_of(model) else { return Counter::estimate() };
         let mut all = self.loaded();
@@ -140,13 +140,13 @@ impl Tokenizers {
         Counter { name: name_of(tokenizer), tables: Some(tables) }
     }
 
-    /// Returns the name of the tokenizer of a model, or `estimate`.
+    /// Returns the name of the tokenizer for a model, or `estimate` if the tokenizer is unknown.
     pub fn name(model: &str) -> &'static str {
         tokenizer_of(model).map_or(ESTIMATE, name_of)
     }
 
-    /// Drops tables that are not in use and were last requested at least `idle` ago. Returns whether any were dropped,
-    /// and the time until the next check; `None` if no tables are left.
+    /// Drops tables that are not in use and were last requested at least `idle` ago. Returns whether any tables were
+    /// dropped, and the time until the next check, which is `None` if no tables are left.
     pub fn sweep(&self, idle: Duration) -> (bool, Option<Duration>) {
         let mut all = self.loaded();
         let before = all.len();
@@ -158,17 +158,17 @@ impl Tokenizers {
 }
 
 impl Counter {
-    /// Returns a counter that estimates and needs no tables.
+    /// Returns a counter that only estimates, and needs no tables.
     pub fn estimate() -> Self {
         Self { name: ESTIMATE, tables: None }
     }
 
-    /// Returns the name of the tokenizer, or `estimate`.
+    /// Returns the tokenizer's name, or `estimate` if there is no tokenizer.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Counts the tokens of a text.
+    /// Counts the tokens in `text`.
     pub fn count(&self, text: &str) -> i64 {
         let count = match &self.tables {
             Some(tables) => lines(text, tables.keeps_blank).map(|line| tables.count(line)).sum(),
@@ -178,8 +178,8 @@ impl Counter {
     }
 }
 
-/// Splits a text after line breaks at places that no token spans. The next character must be neither whitespace nor a
-/// slash. With `keeps_blank`, the character before the line break must not be whitespace either.
+/// Splits text after those line breaks that no token spans: the next character must be neither whitespace nor a slash.
+/// With `keeps_blank`, the character before the line break must not be whitespace either.
 fn lines(text: &str, keeps_blank: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -198,8 +198,9 @@ fn lines(text: &str, keeps_blank: bool) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Splits a long text where no token spans the split: before a space that follows an ASCII character other than
-/// whitespace. Without such a place it splits between any two characters, which may add one token to the count.
+/// Splits long text at places that no token spans: before a space that follows an ASCII character other than
+/// whitespace. Where there is no such place, splits between any two characters, which may increase the count by one
+/// token.
 fn chunks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -220,10 +221,10 @@ fn chunks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Estimates the tokens of a text, in twentieths of a token: 6 per ASCII letter, 11 per ASCII digit, 14 per letter of
-/// another alphabet, 16 per ASCII symbol, 20 per character of a script without spaces, 45 for anything else. A single
-/// whitespace character is free. The estimate is high rather than low, because a model refuses a context that is too
-/// large.
+/// Estimates the number of tokens in `text` from these weights, in twentieths of a token: 6 per ASCII letter, 11 per
+/// ASCII digit, 14 per letter of another alphabet, 16 per ASCII symbol, 20 per character of a script without spaces, 45
+/// for anything else. A single whitespace character is free. The estimate is too high rather than too low, because a
+/// model rejects a context that is too large.
 fn estimate_tokens(text: &str) -> usize {
     let mut twentieths = 0;
     let mut after_whitespace = true;

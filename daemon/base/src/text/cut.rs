@@ -1,13 +1,13 @@
-//! Text for display: splitting into sentences, and truncating at natural boundaries. Pure functions.
+//! Pure functions that prepare text for display: splitting it into sentences, and truncating it at natural boundaries.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Divisor of the search window: a natural boundary is searched for in the last (or first) fifth of the permitted
-/// length.
+/// Divisor for the size of the search window: natural boundaries are searched for in the last (or first) fifth of the
+/// permitted length.
 const SEARCH_DIVISOR: usize = 5;
 
-/// Returns the start of a text, up to `max_len` characters. It ends after a paragraph, line, sentence or word if one
-/// ends in the last fifth, else at a grapheme boundary. A text that fits is returned unchanged.
+/// Returns the start of `text`, up to `max_len` characters. The result ends after a paragraph, line, sentence or word
+/// if one ends in its last fifth, otherwise at a grapheme boundary. Text that fits is returned unchanged.
 pub fn head(text: &str, max_len: usize) -> &str {
     let Some((limit, _)) = text.char_indices().nth(max_len) else { return text };
     let whole = &text[..limit];
@@ -21,8 +21,8 @@ pub fn head(text: &str, max_len: usize) -> &str {
     whole[..end].trim_end()
 }
 
-/// Returns the end of a text, up to `max_len` characters. It starts after a line or word break in the first fifth, else
-/// at a grapheme boundary.
+/// Returns the end of `text`, up to `max_len` characters. The result starts after a line or word break if there is one
+/// in its first fifth, otherwise at a grapheme boundary.
 pub fn tail(text: &str, max_len: usize) -> &str {
     let count = text.chars().count();
     if count <= max_len {
@@ -33,12 +33,12 @@ pub fn tail(text: &str, max_len: usize) -> &str {
     let until = whole.char_indices().nth(max_len / SEARCH_DIVISOR).map_or(whole.len(), |(i, _)| i);
     let line = whole[..until].find('\n').map(|i| i + 1);
     let word = whole[..until].find(char::is_whitespace).map(|i| i + 1);
-    // Skip the rest of a grapheme that the limit cuts in two.
+    // Skip the rest of a grapheme that the limit would cut in two.
     let begin = line.or(word).unwrap_or_else(|| next_grapheme_boundary(text, limit) - limit);
     whole.get(begin..).unwrap_or("").trim_start()
 }
 
-/// Returns the end of the last complete sentence.
+/// Returns the byte offset of the end of the last complete sentence; `None` if there is none.
 fn last_sentence_end(text: &str) -> Option<usize> {
     let marks = ['.', '!', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{061f}', '\u{0964}'];
     let is_end = |i: usize, c: char| c as u32 > 0x7f || text[i + c.len_utf8()..].starts_with(char::is_whitespace);
@@ -49,7 +49,7 @@ fn last_sentence_end(text: &str) -> Option<usize> {
         .map(|(i, c)| i + c.len_utf8())
 }
 
-/// Returns the last grapheme boundary at or before `limit`.
+/// Returns the last grapheme boundary at or before the byte offset `limit`.
 fn last_grapheme_boundary(text: &str, limit: usize) -> usize {
     // Grapheme clusters are short, so a small window around the limit is enough.
     let from = char_boundary_before(text, limit.saturating_sub(256));
@@ -64,19 +64,19 @@ fn last_grapheme_boundary(text: &str, limit: usize) -> usize {
         .unwrap_or(limit)
 }
 
-/// Returns the first grapheme boundary at or after `limit`.
+/// Returns the first grapheme boundary at or after the byte offset `limit`.
 fn next_grapheme_boundary(text: &str, limit: usize) -> usize {
     let from = char_boundary_before(text, limit.saturating_sub(256));
     let to = char_boundary_before(text, (limit + 256).min(text.len()));
     text[from..to].grapheme_indices(true).map(|(i, _)| from + i).find(|i| *i >= limit).unwrap_or(to)
 }
 
-/// Returns the last character boundary at or before byte `at`.
+/// Returns the last character boundary at or before the byte offset `at`.
 fn char_boundary_before(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 
-/// Returns a text on one line, with runs of whitespace collapsed.
+/// Returns `text` on one line, with each run of whitespace collapsed to a single space.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -88,7 +88,8 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Returns the first `max_len` graphemes on one line, whitespace collapsed, followed by `...` if something was cut.
+/// Returns the first `max_len` graphemes of `text` on one line, with whitespace collapsed, followed by `...` if `text`
+/// is longer.
 pub fn brief(text: &str, max_len: usize) -> String {
     // Graphemes are rarely longer than 16 characters, so there is no need to process all of a long text.
     let (limit, whole) = text
@@ -106,7 +107,7 @@ pub fn brief(text: &str, max_len: usize) -> String {
     }
 }
 
-/// Returns the sentences of a text, trimmed. A line break ends a sentence.
+/// Returns the trimmed sentences in `text`. A line break ends a sentence.
 pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| rejoin_sentences(line.trim())).filter(|s| !s.is_empty())
 }
@@ -138,7 +139,7 @@ fn rejoin_sentences(line: &str) -> Vec<&str> {
     found
 }
 
-/// Abbreviations that do not end a sentence, lower-case.
+/// Lower-case abbreviations whose period does not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
     "mr.", "mrs.", "ms.", "dr.", "st.", "no.", "nr.", "vs.", "etc.", "ca.", "bzw.", "approx.", "prof.", "mme.", "sr.",
     "sra.", "dra.", "hr.", "fr.", "sig.", "dott.", "av.",

@@ -1,13 +1,13 @@
-//! A hash of the wording of a text, to recognise texts that say the same in the same words.
+//! A hash of a text's wording, to recognise texts that use the same words to say the same thing.
 
 use super::{fold, hash};
 
-/// Returns a hash of the wording of a text: its words and signs in order. Texts have the same hash if they differ only
-/// in case, accents, whitespace, prose punctuation and the English article `the`.
+/// Returns a hash of a text's wording: its words and symbols, in order. Texts have the same hash if they differ only in
+/// case, accents, whitespace, prose punctuation and the English article `the`.
 ///
 /// All other words count, because even a short word can reverse a statement. In other languages, such as German,
-/// articles count, too. Signs count where they have a meaning, as in `a < b`, `-5`, `!done` and `3.5`. A sign that can
-/// be read either way counts.
+/// articles count, too. Symbols count where they have a meaning, as in `a < b`, `-5`, `!done` and `3.5`. A symbol
+/// that could be meaningful or mere punctuation counts.
 pub fn gist(text: &str) -> i64 {
     let letters: Vec<char> = text.chars().collect();
     let mut said = String::with_capacity(text.len());
@@ -18,7 +18,7 @@ pub fn gist(text: &str) -> i64 {
         } else if c.is_alphanumeric() {
             said.push_str(&fold(c.encode_utf8(&mut [0; 4])));
         } else if ('\u{300}'..='\u{36f}').contains(&c) && before.is_some_and(char::is_alphabetic) {
-            // Skip a combining accent of the letter before it.
+            // Skip a combining accent on the preceding letter.
         } else if !is_prose(&letters[..i], c, &letters[i + 1..]) {
             said.push(c);
         } else if !said.ends_with(' ') {
@@ -37,10 +37,10 @@ fn is_prose(before: &[char], c: char, after: &[char]) -> bool {
     let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
     let is_figure = |c: Option<&char>| c.is_some_and(|c| c.is_numeric() || "+-*/^=<>%".contains(*c));
     match c {
-        // These signs count within a number, a version, a host name or a time.
+        // These symbols count within a number, a version, a host name or a time.
         '.' => !(is_digit(next) || is_word(previous) && is_word(next)),
         ',' | ':' => !(is_digit(previous) && is_digit(next)),
-        // A hyphen within a word, or a bullet at the start of a line.
+        // A hyphen within a word, or a bullet at the start of a line, is prose.
         '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' => {
             is_word(previous) && is_word(next)
                 || previous.is_none_or(|c| c == '\n') && next.is_none_or(char::is_whitespace)
@@ -49,7 +49,8 @@ fn is_prose(before: &[char], c: char, after: &[char]) -> bool {
         '(' => !is_figure(before.iter().rfind(|c| !c.is_whitespace())) && !is_figure(after.first()),
         ')' => !is_figure(before.last()) && !is_figure(after.iter().find(|c| !c.is_whitespace())),
         ';' | '?' | '"' | '\'' | '[' | ']' | '{' | '}' | '`' => true,
-        // General punctuation (quotation marks, ellipses, bullets), and that of other scripts and of full width.
+        // General punctuation (quotation marks, ellipses, bullets), and full-width and non-Latin punctuation, are
+        // prose.
         '\u{a1}' | '\u{ab}' | '\u{b7}' | '\u{bb}' | '\u{bf}' | '\u{60c}' | '\u{61b}' | '\u{61f}' | '\u{6d4}' => true,
         '\u{964}' | '\u{2016}'..='\u{2027}' | '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}' | '\u{30fb}' => true,
         '\u{ff01}' | '\u{ff08}' | '\u{ff09}' | '\u{ff0c}' | '\u{ff0e}' | '\u{ff1a}' | '\u{ff1b}' | '\u{ff1f}' => true,

@@ -1,4 +1,4 @@
-//! Text search: folding, tokenizing, and queries over the tokens. Pure functions.
+//! Pure functions for text search: folding, tokenizing, and queries over the tokens.
 //!
 //! Text of any language, and parts of identifiers, are found by exact matches of three kinds of tokens: whole words
 //! (and the parts of a camel-case word), pairs of characters in scripts without spaces (Chinese, Japanese, Thai ...),
@@ -18,25 +18,25 @@ use unicode_normalization::UnicodeNormalization;
 pub use gist::gist;
 pub use stop::is_stop;
 
-/// Minimum length of a word that gets trigrams in addition to its own token, characters.
+/// Minimum length (characters) of a word for which trigrams are indexed in addition to the word itself.
 const MIN_TRIGRAM_WORD: usize = 4;
-/// Maximum length of a word that is split into trigrams; the rest of a longer one is ignored.
+/// Maximum length of the part of a word that is split into trigrams. The rest of a longer word is ignored.
 const MAX_TRIGRAM_WORD: usize = 256;
-/// Separates the trigrams of two words, so that a phrase cannot match across both.
+/// Token that separates the trigrams of two words, so that a phrase cannot match across both words.
 const TRIGRAM_SEPARATOR: &str = "\u{b7}";
 
-/// Folds a text for comparison: removes compatibility forms, accents and case.
+/// Folds text for comparison: removes the differences in compatibility forms, accents and case.
 pub fn fold(text: &str) -> String {
     lower(&strip_accents(text))
 }
 
-/// Lower-cases a text for caseless matching: sharp s becomes `ss`, final sigma becomes sigma.
+/// Lower-cases text for caseless matching: sharp s becomes `ss`, and final sigma becomes sigma.
 fn lower(text: &str) -> String {
     let lower = text.to_lowercase();
     if lower.is_ascii() { lower } else { lower.replace('\u{df}', "ss").replace('\u{3c2}', "\u{3c3}") }
 }
 
-/// Folds everything except case, which is needed to split camel-case words.
+/// Folds text but keeps its case, which is needed to split camel-case words.
 fn strip_accents(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
@@ -44,7 +44,7 @@ fn strip_accents(text: &str) -> String {
     text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().collect()
 }
 
-/// Character class: separator, part of a word, or part of a script without spaces.
+/// The class of a character: separator, part of a word, or part of a script without spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Gap,
@@ -71,7 +71,7 @@ fn class(c: char) -> Class {
     }
 }
 
-/// A maximal run of characters of one class.
+/// A maximal run of characters of the same class.
 struct Run {
     class: Class,
     text: String,
@@ -95,7 +95,7 @@ fn runs(text: &str) -> Vec<Run> {
     runs
 }
 
-/// Returns the folded parts of a camel-case word; empty if it has only one.
+/// Returns the folded parts of a camel-case word; empty if the word has only one part.
 fn camel_parts(word: &str) -> Vec<String> {
     let chars: Vec<char> = word.chars().collect();
     let mut parts: Vec<String> = Vec::new();
@@ -117,18 +117,18 @@ fn camel_parts(word: &str) -> Vec<String> {
     if parts.len() > 1 { parts } else { Vec::new() }
 }
 
-/// Returns a hash of a text, the same on every machine.
+/// Returns a hash of `text` that is the same on every machine.
 pub fn hash(text: &str) -> i64 {
     let digest = Sha256::digest(text.as_bytes());
     i64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
 }
 
-/// Minimum length of a word that is stemmed, and number of characters that stemming removes from its end.
+/// Minimum length of a word that is stemmed, and the number of characters that stemming removes from its end.
 const STEM_FROM: usize = 6;
 const STEM_END: usize = 2;
 
-/// Returns a folded word without its last characters, which differ between its forms. Short words, words with digits,
-/// and words in scripts without spaces stay unchanged.
+/// Returns a folded word without its last characters, which differ between inflected forms. Short words, words with
+/// digits, and words in scripts without spaces are returned unchanged.
 pub fn stem(word: &str) -> &str {
     let letters = word.chars().count();
     let is_plain = letters >= STEM_FROM && word.chars().all(char::is_alphabetic) && !word.contains(is_dense);
@@ -138,7 +138,8 @@ pub fn stem(word: &str) -> &str {
     }
 }
 
-/// Returns whether a character joins the parts of one word: `wi-fi` is `wifi`, and `recycler_view` is `recyclerview`.
+/// Returns whether a character joins the parts of a word: `wi-fi` equals `wifi`, and `recycler_view` equals
+/// `recyclerview`.
 fn is_joiner(c: char) -> bool {
     matches!(c, '-' | '_' | '\'' | '\u{2010}' | '\u{2011}' | '\u{2019}')
 }
@@ -148,7 +149,7 @@ pub fn joined(folded: &str) -> String {
     folded.replace(is_joiner, "")
 }
 
-/// Returns the compound words of a text, each with its parts joined.
+/// Returns the compound words in `text`, each with its parts joined.
 fn compounds(text: &str) -> Vec<String> {
     let unaccented = strip_accents(text);
     let words = unaccented.split(|c: char| class(c) != Class::Word && !is_joiner(c));
@@ -156,8 +157,7 @@ fn compounds(text: &str) -> Vec<String> {
     words.filter(parts).map(|word| joined(&lower(word))).collect()
 }
 
-/// Returns the pairs of adjacent characters, and the last character alone. Every character is thus the first of a
-/// token.
+/// Returns a run's pairs of adjacent characters, and its last character alone, so that each character begins a token.
 fn pairs(run: &str) -> Vec<String> {
     let chars: Vec<char> = run.chars().collect();
     chars.windows(2).map(|w| w.iter().collect()).chain(chars.last().map(char::to_string)).collect()
@@ -168,7 +168,7 @@ fn trigrams(word: &str) -> Vec<String> {
     chars.windows(3).map(|w| TokenKind::Gram.mark(&w.iter().collect::<String>())).collect()
 }
 
-/// Returns the words of a text as tokens, in order, followed by its joined compound words.
+/// Returns the words in `text` as tokens, in order, followed by its compound words with their parts joined.
 pub fn words(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     for run in runs(text) {
@@ -184,21 +184,21 @@ pub fn words(text: &str) -> Vec<String> {
     tokens
 }
 
-/// Kind of a token that is not a plain word of the text, encoded as a prefix character.
+/// The kind of a token other than a plain word of the text. It is encoded as a prefix character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
-    /// Trigram of a longer word.
+    /// A trigram of a longer word.
     Gram,
-    /// Word of the topic.
+    /// A word of the topic.
     Topic,
-    /// Hash of the app.
+    /// A hash that identifies the app.
     App,
-    /// Hash of an ancestor path of the topic.
+    /// A hash of an ancestor path of the topic.
     TopicPath,
 }
 
 impl TokenKind {
-    /// Prefixes a token with the character of its kind, which cannot occur in a word.
+    /// Prefixes a token with the kind's character, which cannot occur in a word.
     pub fn mark(self, token: &str) -> String {
         let mark = match self {
             TokenKind::Gram => '\u{b7}',
@@ -210,7 +210,7 @@ impl TokenKind {
     }
 }
 
-/// Returns the trigrams of the longer words of a text, each word once, with their prefix.
+/// Returns the prefixed trigrams of the longer words in `text`. A word that occurs repeatedly is used only once.
 pub fn grams(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut seen = HashSet::new();
@@ -224,7 +224,7 @@ pub fn grams(text: &str) -> Vec<String> {
     tokens
 }
 
-/// Returns a prefixed token that represents an entire string: a hash, so the string may contain anything.
+/// Returns a prefixed token that represents all of `text`. The token is a hash, so `text` may contain anything.
 pub fn whole(kind: TokenKind, text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     kind.mark(&crate::hex::encode(&hash[..8]))
@@ -236,20 +236,20 @@ pub struct Query {
     parts: Vec<Part>,
 }
 
-/// A run of characters of the query. All parts of a query must match.
+/// A part of a query: one run of characters. All parts of a query must match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
-    /// Folded text.
+    /// The part's folded text.
     text: String,
-    /// Alternative token phrases; any of them matches the part as a whole word.
+    /// Alternative token phrases. The part matches as a whole word if any of them occurs.
     words: Vec<Vec<String>>,
     /// Whether the last token of a phrase is matched as a prefix.
     prefix: bool,
-    /// Its trigrams; empty if it has none.
+    /// The part's trigrams; empty if it has none.
     grams: Vec<String>,
 }
 
-/// Returns an FTS5 phrase; with `prefix`, its last token matches as a prefix.
+/// Returns tokens as an FTS5 phrase. If `prefix` is set, the last token is matched as a prefix.
 fn phrase(tokens: &[String], prefix: bool) -> String {
     format!("\"{}\"{}", tokens.join(" "), if prefix { " *" } else { "" })
 }
@@ -269,8 +269,8 @@ impl Part {
         Self { grams: trigrams(&text), text, words, prefix: false }
     }
 
-    /// Returns a compound word such as `Wi-Fi` as one part, which matches its words in sequence and the joined word.
-    /// Returns `None` for other words.
+    /// Returns a compound word such as `Wi-Fi` as one part, which matches both its words in sequence and the joined
+    /// word. Returns `None` for other words.
     fn of_compound(word: &str) -> Option<Self> {
         let found = runs(word);
         let joined = compounds(word).pop().filter(|_| found.iter().all(|r| r.class == Class::Word))?;
@@ -317,31 +317,31 @@ impl Query {
         (!parts.is_empty()).then_some(Self { parts })
     }
 
-    /// Returns the folded text of each part.
+    /// Returns each part's folded text.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|p| p.text.as_str())
     }
 
-    /// Returns the FTS5 expression that requires all parts.
+    /// Returns the FTS5 expression that requires all parts to match.
     pub fn all(&self) -> String {
         self.each().join(" AND ")
     }
 
-    /// Returns the FTS5 expression that requires all parts as whole words of this kind.
+    /// Returns the FTS5 expression that requires all parts to match as whole words of this token kind.
     pub fn all_of_kind(&self, kind: TokenKind) -> String {
         self.parts.iter().map(|p| p.expression(Some(kind))).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Returns one FTS5 expression per part.
+    /// Returns an FTS5 expression for each part.
     pub fn each(&self) -> Vec<String> {
         self.parts.iter().map(|p| p.expression(None)).collect()
     }
 }
 
-/// Returns an excerpt of about `around` characters near the first match, with matches in brackets; `None` if no term
-/// occurs in the text.
+/// Returns an excerpt of about `around` characters of `text` near the first match, with matches in brackets; `None` if
+/// no term occurs in `text`.
 pub fn snippet(text: &str, terms: &[&str], around: usize) -> Option<String> {
-    // Folding may change the number of characters, so keep the original index of each folded one.
+    // Folding may change the number of characters, so keep the original index of each folded character.
     let mut folded: Vec<char> = Vec::new();
     let mut origin: Vec<usize> = Vec::new();
     let chars: Vec<char> = text.chars().collect();

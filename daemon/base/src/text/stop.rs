@@ -1,9 +1,9 @@
-//! Stop words, which say nothing about the subject of a text.
+//! Stop words: common words that say nothing about a text's subject.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Stop words in English, German, Spanish and French, folded.
+/// Folded stop words in English, German, Spanish and French.
 #[rustfmt::skip]
 const STOP: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before", "but", "by", "can", "could", "did", "do", "does", "done", "for", "from", "get", "go", "going", "got", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "know", "let", "like", "make", "me", "more", "my", "new", "no", "not", "now", "of", "on", "one", "only", "or", "our", "out", "over", "please", "put", "really", "right", "s", "said", "say", "see", "she", "should", "so", "some", "still", "t", "take", "than", "that", "the", "their", "them", "then", "there", "they", "thing", "this", "to", "too", "up", "us", "use", "very", "want", "was", "we", "well", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "yes", "you", "your", "re", "ve", "ll", "m", "d", "don",

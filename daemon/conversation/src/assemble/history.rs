@@ -1,4 +1,4 @@
-//! Input of a context, and shortening of texts.
+//! Input for assembling a context, and shortening of text.
 
 use afd_proto::conversation::{Content, Message, RecordedMessage, Role};
 
@@ -7,14 +7,14 @@ use super::super::search::Recalled;
 use afd_base::model::Counter;
 use afd_base::text::cut;
 
-/// The conversation, as loaded for a window.
+/// The parts of a conversation that are loaded to assemble a context.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// Model-written summary of the oldest messages.
     pub written: Option<String>,
     /// Valid statements from before the recent turns, best first.
     pub facts: Vec<Fact>,
-    /// Request that the first recent message belongs to, if it is older than those messages.
+    /// Request that the first recent message belongs to, if the request itself is older than the recent messages.
     pub request: Option<RecordedMessage>,
     /// Recent messages, oldest first.
     pub recent: Vec<RecordedMessage>,
@@ -22,15 +22,15 @@ pub struct History {
     pub start: Start,
     /// Sentences of older messages that match the current question, best first.
     pub recalled: Vec<Recalled>,
-    /// Folded texts of replaced statements, which are not quoted.
+    /// Folded text of each replaced statement. These are not quoted.
     pub replaced: Vec<String>,
     /// Older messages that fill the rest of the budget, newest first.
     pub fill: Vec<RecordedMessage>,
-    /// Number of messages older than the recent ones, and their tokens.
+    /// Number of messages older than the recent ones, and their total tokens.
     pub older: (i64, i64),
-    /// Whether quotes of older messages fill the rest of the budget.
+    /// Whether quotes from older messages fill the rest of the budget.
     pub fills: bool,
-    /// Whether the next turn probably begins another step, in which the memory and the turns change.
+    /// Whether the next turn will probably begin a new step, at which the memory and the turns change.
     pub moves: bool,
 }
 
@@ -38,7 +38,8 @@ pub(super) fn text_message(role: Role, text: String) -> Message {
     Message { role, content: Content::Text(text), ..Message::default() }
 }
 
-/// Replaces the middle of a text of `cost` tokens with a note, so that the result has at most `max_tokens` tokens.
+/// Replaces the middle of `text`, which has `cost` tokens, with a note, so that the result has at most `max_tokens`
+/// tokens.
 pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> String {
     if cost <= max_tokens {
         return text.to_owned();
@@ -48,8 +49,8 @@ pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> 
     let mark = format!("\n[... {} tokens left out ...]\n", cost - max_tokens);
     let cut_to =
         |share: i64| format!("{}{mark}{}", cut::head(text, size(share * 2 / 3)), cut::tail(text, size(share / 3)));
-    // Tokens are not spread evenly over a text, and a text is cut after words and lines. Therefore search for the
-    // longest result that fits.
+    // Tokens are not spread evenly, and text is only cut after a word or line, so search for the longest result that
+    // fits.
     let (mut fits, mut too_long) = (0, (characters * max_tokens / cost.max(1)).max(0) * 5 / 4);
     let mut best = None;
     for _ in 0..CUT_ATTEMPTS {
@@ -77,10 +78,10 @@ pub(super) fn as_i64(n: usize) -> i64 {
 /// State of the turns at the beginning of the current step of a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Start {
-    /// Position of the newest message at that time; 0 if all turns are included.
+    /// Position of the newest message when the step began; 0 if all turns are included.
     pub upto: i64,
-    /// Position up to which messages are shortened to their brief length.
+    /// Position of the last message that is shortened to its brief length.
     pub settled_to: i64,
-    /// Maximum tokens of the turns at that time. The memory gets those that they did not use.
+    /// Maximum tokens of the turns when the step began. The memory gets the tokens that the turns did not use.
     pub tokens: i64,
 }

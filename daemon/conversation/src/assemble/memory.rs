@@ -1,9 +1,9 @@
-//! The memory of older turns: statements of the user, separate from those of the assistant, tools and pages.
+//! The memory of older turns: statements by the user, separate from those by the assistant, tools and pages.
 //!
 //! Statements are selected by their value per token. They are rendered in the order in which they were said, with the
-//! speaker and the date. A replaced statement is left out, or shown as `was`. The statements of the user have a message
-//! of their own; all others are in a message that marks them as data. Line breaks in quotes are removed, so that a
-//! quote cannot imitate another line.
+//! speaker and the date. A replaced statement is left out, or shown as `was` with its replacement. The user's
+//! statements have a message of their own; all others are in a message that marks them as data. Line breaks in quotes
+//! are removed, so that a quote cannot imitate another line.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,27 +19,27 @@ use super::outdated::Corrections;
 use afd_base::model::Counter;
 use afd_store::rfc3339;
 
-/// Tokens of a line in addition to its text: its number, the speaker and a newline.
+/// Tokens that a line costs in addition to its text: its number, the speaker and a newline.
 const LINE: i64 = 4;
-/// Tokens that join another statement of the same message to its line.
+/// Tokens that it costs to join another statement of the same message to a line.
 const JOIN: i64 = 1;
 /// Shares of the memory reserved for each role, per cent. The rest goes to the best remaining statements of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 90), (Role::Assistant, 5), (Role::Tool, 1)];
-/// Bonus for rules and decisions of the user, which stay in force until they are replaced.
+/// Bonus for the user's rules and decisions, which stay in force until they are replaced.
 const RULE_GAIN: f64 = 0.2;
 const DECISION_GAIN: f64 = 0.2;
-/// Influence of the length of a statement on its value: the tokens added to its length, so that the shortest statements
-/// do not always win, and the exponent of the sum.
+/// Influence of a statement's length on its value: tokens added to the length, so that the shortest statements do not
+/// always win, and the exponent applied to the sum.
 const BASE_COST: f64 = 18.0;
 const COST_WEIGHT: f64 = 0.6;
-/// Weights of statements of the assistant, and of tools and pages, compared with those of the user.
+/// Weights of statements by the assistant, and by tools and pages, relative to the user's statements.
 const ASSISTANT_WORTH: f64 = 0.8;
 const TOOL_WORTH: f64 = 0.7;
-/// Bonus of a statement of the user for the better of its neighbours in the message, as a share of the score of that
-/// neighbour. People explain important things in several sentences.
+/// Bonus that a user's statement gets for the better of its neighbours in the message, as a share of that neighbour's
+/// score. People explain important things in several sentences.
 const NEIGHBOUR_GAIN: f64 = 0.2;
 
-/// First lines of the parts: statements of the user, other statements, and recalled quotes.
+/// First lines of the parts: statements by the user, other statements, and recalled quotes.
 const SAID: &str =
     "Quotes of what the user said earlier (with the numbers of their messages; of two that disagree the later counts):";
 const OBSERVED: &str = "What the assistant, tools and pages said earlier:";
@@ -60,13 +60,13 @@ impl<'a> Memory<'a> {
         Self { counter, written: None, user: Vec::new(), observed: Vec::new(), chosen: HashSet::new() }
     }
 
-    /// Returns whether nothing was selected.
+    /// Returns whether no statement or summary was selected.
     pub fn is_empty(&self) -> bool {
         self.written.is_none() && self.chosen.is_empty()
     }
 
-    /// Selects content that fits in `max_tokens`: the model-written summary, then statements. Skips statements that
-    /// occur in `known`.
+    /// Selects content that fits in `max_tokens`: the model-written summary, then statements. Skips statements whose
+    /// text occurs in `known`.
     pub fn choose(&mut self, history: &History, max_tokens: i64, known: &str) {
         let mut available = max_tokens - self.counter.count(SAID) - self.counter.count(HEADING) - 10;
         if available <= 0 {
@@ -119,7 +119,7 @@ impl<'a> Memory<'a> {
         (self.user, self.observed) = (user, observed);
     }
 
-    /// Returns the messages of the memory.
+    /// Returns the messages that make up the memory.
     pub fn messages(&self) -> Vec<Message> {
         let mut messages = Vec::new();
         if !self.user.is_empty() {
@@ -135,15 +135,15 @@ impl<'a> Memory<'a> {
         messages
     }
 
-    /// Returns the number of statements that were not selected, and their tokens.
+    /// Returns the number of statements that were not selected, and their total tokens.
     pub fn missing(&self, facts: &[Fact]) -> (i64, i64) {
         let missing = facts.iter().filter(|f| !self.chosen.contains(&f.id));
         missing.fold((0, 0), |(count, tokens), fact| (count + 1, tokens + fact.tokens))
     }
 
-    /// Returns quotes that fill `room` tokens: sentences that match the question, then the best statements that are not
-    /// included yet, then sentences of turns that did not fit, and of older messages. `visible` has the positions of
-    /// the messages that are included in full, `cut` the folded texts of shortened ones.
+    /// Returns quotes that fill up to `room` tokens: sentences that match the question, then the best statements that
+    /// are not included yet, then sentences from turns that did not fit and from older messages. `visible` has the
+    /// positions of the messages that are included in full, and `cut` the folded text of each shortened message.
     pub fn recall(
         &mut self,
         history: &History,
@@ -160,7 +160,7 @@ impl<'a> Memory<'a> {
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !self.chosen.contains(&f.id)).collect();
         best_first(&mut rest, |fact| density(fact, 0.0), |fact| (-fact.position, fact.place));
         let best = history.recalled.iter().map(Quote::of_recalled);
-        // Sentences of other messages are only added while there is room.
+        // Sentences from other messages are only added while there is room.
         let recent = history.recent.iter().rev().filter(|m| m.message.role != Role::System);
         let unquoted = recent.chain(&history.fill).filter(|m| !visible.contains(&m.position));
         let more = unquoted.flat_map(search::quotes).map(|found| Quote::of_recalled(&found));
@@ -176,7 +176,7 @@ impl<'a> Memory<'a> {
             {
                 continue;
             }
-            // The text of a statement contains more of its message than its sentence.
+            // The text shown for a statement can contain more of its message than the sentence alone.
             let says =
                 |texts: &HashMap<i64, String>| texts.get(&quote.position).is_some_and(|text| text.contains(&key));
             let repeats = shown.contains(&key) || own.contains(&key) || says(&of_message) || says(cut);
@@ -205,7 +205,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Renders recalled sentences: one line for each message, with its position and speaker, by date.
+/// Renders recalled sentences, grouped by date: one line for each message, with the message's position and speaker.
 fn recalled_text(taken: BTreeMap<i64, Vec<String>>, mut who: BTreeMap<i64, (String, i64)>) -> String {
     let mut day = String::new();
     let mut text = RECALLED.to_owned();
@@ -226,15 +226,16 @@ struct Picked {
 }
 
 impl Picked {
-    /// Adds the statements of a list that fit within `limit` tokens, in order. Returns whether any was added.
+    /// Moves the statements in `rest` that fit within `limit` tokens to the selection, in order. Returns whether any
+    /// was added.
     fn add(&mut self, rest: &mut Vec<&Fact>, limit: i64) -> bool {
         let before = self.facts.len();
         rest.retain(|fact| !self.take(fact, limit));
         self.facts.len() > before
     }
 
-    /// Removes the last added statements until `over` tokens are free. No more statements are added afterwards. Returns
-    /// whether any was removed.
+    /// Removes the most recently added statements until `over` tokens are free. Afterwards, no more statements are
+    /// added. Returns whether any statement was removed.
     fn give_up(&mut self, mut over: i64) -> bool {
         let before = self.facts.len();
         self.slack = i64::MAX;
@@ -257,7 +258,7 @@ impl Picked {
     }
 }
 
-/// Sorts statements by decreasing value (`worth`), and those of equal value by `order`.
+/// Sorts statements by decreasing value (`worth`), and statements of equal value by `order`.
 fn best_first(facts: &mut Vec<&Fact>, worth: impl Fn(&Fact) -> f64, order: impl Fn(&Fact) -> (i64, i64)) {
     let mut keyed: Vec<(f64, (i64, i64), &Fact)> = facts.iter().map(|fact| (worth(fact), order(fact), *fact)).collect();
     keyed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -265,7 +266,7 @@ fn best_first(facts: &mut Vec<&Fact>, worth: impl Fn(&Fact) -> f64, order: impl 
     facts.extend(keyed.into_iter().map(|(_, _, fact)| fact));
 }
 
-/// Returns the bonuses of statements of the user for their neighbours, by row id.
+/// Returns the bonuses that the user's statements get for their neighbours, by row id.
 fn neighbour_gains(facts: &[&Fact]) -> HashMap<i64, f64> {
     let of_user = || facts.iter().filter(|f| f.role == Role::User);
     let scores: HashMap<(i64, i64), f64> = of_user().map(|f| ((f.position, f.place), f.score)).collect();
@@ -292,7 +293,7 @@ fn folded(text: &str) -> String {
     afd_base::text::fold(text)
 }
 
-/// Returns the speaker as written in a line.
+/// Returns the name of the speaker, as it is shown in a line.
 fn speaker(role: Role, source: Option<&str>) -> String {
     match (role, source) {
         (Role::Tool, Some(source)) => format!("tool {}", one_line(source)),
@@ -309,9 +310,9 @@ struct Quote {
     position: i64,
     who: String,
     at: i64,
-    /// The sentence as it is shown.
+    /// The sentence as it is shown, with any context that it needs.
     text: String,
-    /// The sentence alone.
+    /// The sentence without additions.
     said: String,
     fact: Option<i64>,
 }
@@ -342,7 +343,7 @@ impl Quote {
     }
 }
 
-/// Renders a statement, with the previous sentence if it needs one, and with the text that it replaces.
+/// Renders a statement, with the previous sentence if it is meaningless without it, and with the text that it replaces.
 fn shown(fact: &Fact) -> String {
     let about = fact.about.as_ref().map_or(String::new(), |about| match about.by {
         Some(by) if by == fact.role => format!("{} ", one_line(&about.text)),
@@ -352,7 +353,7 @@ fn shown(fact: &Fact) -> String {
     format!("{about}{}{was}", one_line(&fact.text))
 }
 
-/// Renders statements in the given order. Statements of one message share a line.
+/// Renders statements in the given order. Statements from the same message share a line.
 fn lines(facts: &[Fact]) -> String {
     let mut text = String::new();
     let mut day = String::new();
@@ -378,7 +379,7 @@ fn lines(facts: &[Fact]) -> String {
     text.trim_start_matches('\n').to_owned()
 }
 
-/// Appends a line. If the day changed, appends the date first.
+/// Appends a line. If the day differs from that of the previous line, appends the date first.
 fn push_line(text: &mut String, day: &mut String, at: i64, line: &str) {
     let date: String = rfc3339(at).chars().take(10).collect();
     if *day != date {
@@ -389,12 +390,12 @@ fn push_line(text: &mut String, day: &mut String, at: i64, line: &str) {
     text.push_str(line);
 }
 
-/// Returns the maximum tokens of a memory that contains all of these statements.
+/// Returns an upper bound on the tokens of a memory that contains all of these statements.
 pub fn wanted(facts: &[Fact]) -> i64 {
     let lines = facts.iter().map(|f| f.position).collect::<HashSet<i64>>().len();
     let heading = if lines == 0 { 0 } else { HEADINGS };
     heading + facts.iter().map(|f| f.tokens + JOIN).sum::<i64>() + as_i64(lines) * (LINE - JOIN)
 }
 
-/// Tokens of the headings of a memory.
+/// Tokens of a memory's headings.
 const HEADINGS: i64 = 60;

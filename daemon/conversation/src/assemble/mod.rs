@@ -1,18 +1,19 @@
-//! Context assembly: builds the messages for the next turn of the model within a token budget.
+//! Context assembly: builds the messages for the model's next turn within a token budget.
 //!
 //! The parts that change least come first, so that a prompt cache stays valid: rules, goal and tasks (the only system
-//! part), knowledge about the app, the memory of older turns, the recent turns, and last the current state and the
-//! quotes recalled for the question. Recorded text of tools, pages and people is in messages that mark it as data.
+//! part), knowledge about the app, the memory of older turns, the recent turns, and finally the current state and the
+//! quotes recalled for the question. Recorded text from tools, pages and people is placed in messages that mark it as
+//! data.
 //!
 //! A conversation that fits is sent whole. Otherwise, rules, tasks and knowledge use at most their shares of the
-//! budget, and the conversation gets the rest. Recent turns start at a point that moves in steps (`window`), and the
-//! memory depends on that point alone, so that a new turn normally only appends. Recalled quotes follow the turns and
-//! fill the room that the step leaves.
+//! budget, and the conversation gets the rest. The point at which the recent turns start moves in steps (`window`). The
+//! memory depends on that point alone, so a new turn normally only appends messages. Recalled quotes follow the turns
+//! and fill the room that is left.
 //!
 //! Invariants:
 //!
 //! * The last exchange is included.
-//! * Tool results are shortened before messages of people, and older messages before newer ones.
+//! * Tool results are shortened before messages from people, and older messages before newer ones.
 //! * A tool call is never separated from its result.
 //! * Each omission is reported with a reason.
 //! * Equal inputs produce equal bytes.
@@ -47,25 +48,26 @@ const MIN_SHARE: i64 = 5;
 /// of lines are estimates.
 const FILL_PERCENT: i64 = 96;
 
-/// A one-line entry of a section.
+/// A one-line entry in a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Kind of entry; omitted entries are counted per kind.
+    /// Kind of entry, by which omitted entries are counted.
     pub kind: &'static str,
     /// Text of the line.
     pub text: String,
 }
 
-/// Content of a context other than the conversation.
+/// Content of a context apart from the conversation.
 #[derive(Debug, Clone, Default)]
 pub struct Background {
     /// System messages.
     pub rules: Vec<RecordedMessage>,
-    /// Number of system messages that were not loaded, and their tokens.
+    /// Number of system messages that were not loaded, and their total tokens.
     pub omitted_rules: (i64, i64),
     /// Goal and tasks, in order of importance.
     pub task: Vec<Item>,
-    /// Progress, blockers and next steps, in order of importance. They are data, because others may have written them.
+    /// Progress, blockers and next steps, in order of importance. These are marked as data, because others may have
+    /// written them.
     pub recorded: Vec<Item>,
     /// Knowledge about the app (bugs, patterns, notes), in order of importance.
     pub knowledge: Vec<Item>,
@@ -84,37 +86,37 @@ pub struct Assembled {
     pub messages: Vec<Message>,
     /// Parts of the context, in the order of the messages.
     pub parts: Vec<ContextPart>,
-    /// Texts of the system part: the rules, which stay, then goal and tasks, which change.
+    /// Blocks of the system part: first the rules, which rarely change, then the goal and tasks, which change often.
     pub system: Vec<String>,
     /// Omitted content, with the reasons.
     pub left_out: Vec<Omission>,
-    /// Tokens of the messages.
+    /// Total tokens of the messages.
     pub tokens: i64,
-    /// Tokens of the last message of the turns.
+    /// Tokens of the last message among the turns.
     pub question_tokens: i64,
     /// Number of leading messages that are expected to stay the same on the next call.
     pub stable: i64,
     /// Position of the first message that is included as a turn.
     pub first: i64,
-    /// Position of the newest message that was planned as a turn and did not fit; 0 if all fitted.
+    /// Position of the newest message that should have been a turn but did not fit; 0 if all of them fitted.
     pub dropped_to: i64,
 }
 
-/// The parts of a context other than the conversation, and the budget from which the conversation gets the rest.
+/// The parts of a context other than the conversation, and the token budget; the conversation gets the rest of it.
 #[derive(Clone)]
 pub struct Draft<'a> {
     counter: &'a Counter,
     budget: i64,
     out: Assembled,
-    /// Context keys, at the start of the last message.
+    /// Rendered context keys, shown at the start of the last message.
     keys: Option<String>,
-    /// Current state, in the last message.
+    /// Rendered current state, shown in the last message.
     now: Option<String>,
     now_cost: i64,
 }
 
 impl<'a> Draft<'a> {
-    /// Builds the parts other than the conversation. `budget` and `said`, the size of the conversation, are in tokens.
+    /// Builds the parts other than the conversation. `budget` and `said` (the size of the conversation) are in tokens.
     /// If everything fits, no part is limited to its share.
     pub fn new(background: &Background, budget: i64, said: i64, allocation: &Allocation, counter: &'a Counter) -> Self {
         let mut draft = Self { counter, budget, out: Assembled::default(), keys: None, now: None, now_cost: 0 };
@@ -131,7 +133,7 @@ impl<'a> Draft<'a> {
         draft
     }
 
-    /// Builds the parts within their limits, and returns their tokens.
+    /// Builds the parts within their limits, and returns their total tokens.
     fn build(&mut self, background: &Background, (system, knowledge, now): (i64, i64, i64)) -> i64 {
         self.system(background, system);
         if let Some(text) = self.section(&format!("{DATA}\n## Known facts"), &background.knowledge, knowledge) {
@@ -160,7 +162,7 @@ impl<'a> Draft<'a> {
         self.out.tokens + self.now_cost
     }
 
-    /// Adds the system message: the rules, the goal and the tasks. They were all recorded on purpose.
+    /// Adds the system message: the rules, the goal and the tasks. All of these were recorded deliberately.
     fn system(&mut self, background: &Background, available: i64) {
         let rules: Vec<String> =
             background.rules.iter().map(|m| m.message.content.text()).filter(|t| !t.trim().is_empty()).collect();
@@ -180,13 +182,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the split of the rest of the budget between the recent turns and the memory of older ones. `said` is the
-    /// number of tokens of the conversation, `newest` that of the newest messages, which should stay unchanged.
+    /// Splits the rest of the budget between the recent turns and the memory of older ones. `said` is the number of
+    /// tokens in the conversation, `newest` the number of tokens in the newest messages, which should stay unchanged.
     pub fn plan(&self, said: i64, newest: i64) -> Plan {
         Plan::new(self.budget, self.room(), (said, newest))
     }
 
-    /// Returns whether a conversation of `said` tokens enters another step if it grows by `growth` tokens.
+    /// Returns whether a conversation of `said` tokens begins a new step if it grows by `growth` tokens.
     pub fn moves(&self, plan: &Plan, said: i64, growth: i64) -> bool {
         if plan.whole { said + growth > self.room() } else { plan.began(said + growth) > plan.began(said) }
     }
@@ -196,12 +198,12 @@ impl<'a> Draft<'a> {
         plan.with_memory(self.budget, self.room())
     }
 
-    /// Returns the tokens that are left for the conversation.
+    /// Returns the number of tokens that are left for the conversation.
     fn room(&self) -> i64 {
         self.budget - self.out.tokens - self.now_cost
     }
 
-    /// Adds the conversation and returns the context.
+    /// Adds the conversation and returns the assembled context.
     pub fn finish(mut self, history: &History, plan: &Plan) -> Assembled {
         let counter = self.counter;
         let background = self.out.messages.len();
@@ -236,7 +238,7 @@ impl<'a> Draft<'a> {
     /// Adds the last message: the current state, and the quotes recalled for the question.
     fn put_last(&mut self, recalled: Option<String>) {
         let recorded: Vec<String> = [self.now.take(), recalled].into_iter().flatten().collect();
-        // The context keys are meant for use, so the line that marks data comes after them.
+        // The agent should use the context keys, so they come before the line that marks data.
         let recorded = (!recorded.is_empty()).then(|| format!("{DATA}\n{}", recorded.join("\n")));
         let blocks: Vec<String> = [self.keys.take(), recorded].into_iter().flatten().collect();
         if !blocks.is_empty() {
@@ -244,7 +246,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Reports which statements and messages are missing.
+    /// Reports which statements and messages are missing from the context.
     fn report(&mut self, history: &History, memory: &Memory<'_>) {
         let (left, tokens) = memory.missing(&history.facts);
         self.omit("facts", left, tokens, "the budget is used up");
@@ -256,7 +258,7 @@ impl<'a> Draft<'a> {
         self.omit("messages", history.older.0, history.older.1, why);
     }
 
-    /// Reports something omitted, unless `count` is 0.
+    /// Reports omitted content, unless `count` is 0.
     fn omit(&mut self, what: &str, count: i64, tokens: i64, why: &str) {
         omit(&mut self.out.left_out, what, count, tokens, why);
     }
@@ -271,8 +273,8 @@ impl<'a> Draft<'a> {
         self.out.messages.extend(messages);
     }
 
-    /// Renders a heading and the items that fit, in order. Reports the others as omitted. Returns `None` if no item
-    /// fits.
+    /// Renders a heading and the items that fit, in order. Reports the remaining items as omitted. Returns `None` if no
+    /// item fits.
     fn section(&mut self, heading: &str, items: &[Item], max_tokens: i64) -> Option<String> {
         let mut spent = self.counter.count(heading) + 5;
         let mut text = heading.to_owned();

@@ -1,5 +1,5 @@
-//! Statements that a later one of the user may have corrected. Such a statement is shown only together with the later
-//! one.
+//! Statements that a later statement by the user may have corrected. Such a statement is shown only together with the
+//! later one.
 //!
 //! Certain replacements are recorded when a message is appended (see `supersede`). This module handles uncertain ones.
 
@@ -12,12 +12,12 @@ use super::super::kept::Fact;
 use super::super::supersede::Subject;
 use afd_base::text;
 
-/// Minimum share and number of the words of an older statement that a later one must contain to be about the same
-/// thing.
+/// Minimum share and number of an older statement's words that a later one must contain to count as being about the
+/// same thing.
 const SAME_SHARE: f64 = 0.34;
 const SAME_WORDS: usize = 2;
 
-/// Statements of the user that correct something.
+/// Statements by the user that correct something.
 pub struct Corrections(Vec<Correction>);
 
 struct Correction {
@@ -27,13 +27,13 @@ struct Correction {
 }
 
 impl Corrections {
-    /// Selects the corrections of the user from statements.
+    /// Selects the user's corrections from a list of statements.
     pub fn among(facts: &[Fact]) -> Self {
         let of_user = facts.iter().filter(|f| f.role == Role::User && facts::takes_back(&f.text));
         Self(of_user.map(|f| Correction { id: f.id, position: f.position, words: words(&f.text) }).collect())
     }
 
-    /// Returns whether a later correction that is not shown may apply to a sentence of the message at `position`.
+    /// Returns whether a later correction that is not shown may apply to a sentence from the message at `position`.
     pub fn outdate(&self, position: i64, sentence: &str, is_shown: impl Fn(i64, i64) -> bool) -> bool {
         let later = || self.0.iter().filter(|c| c.position > position && !is_shown(c.id, c.position));
         if later().next().is_none() {
@@ -48,7 +48,7 @@ impl Corrections {
 }
 
 /// Returns the stems of the subject words of a sentence. In scripts without spaces, returns pairs of characters
-/// instead, without pairs that contain an inflection or a particle.
+/// instead, but no pairs that contain an inflection or a particle.
 fn words(sentence: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for word in Subject::of(sentence).words {

@@ -11,26 +11,25 @@ use afd_base::model::Counter;
 use afd_base::text;
 use afd_store::to_json;
 
-/// Maximum tokens of an older tool result, and of an older message of the assistant, when turns must be shortened
-/// further.
+/// Maximum tokens of an older tool result, and of an older assistant message, when turns must be shortened further.
 const SHORT: [(Role, i64); 2] = [(Role::Tool, 60), (Role::Assistant, 120)];
 
 /// Callback for omitted content: description, count, tokens and reason.
 type Report<'a> = &'a mut dyn FnMut(&str, i64, i64, &str);
 
-/// Turns that fit.
+/// The turns that fit in a context.
 #[derive(Debug, Default)]
 pub struct Turns {
     /// The messages.
     pub messages: Vec<Message>,
-    /// Position of each message, and whether the message is unchanged.
+    /// Position of each message, and whether the message is included unchanged.
     shown: Vec<(i64, bool)>,
     /// Position of the newest message that was dropped; 0 if none was.
     pub dropped_to: i64,
 }
 
 impl Turns {
-    /// Returns the positions of the unchanged messages, and the folded texts of the shortened ones by position.
+    /// Returns the positions of the unchanged messages, and the folded text of each shortened message by position.
     pub fn visible(&self) -> (HashSet<i64>, HashMap<i64, String>) {
         let cut = self.shown.iter().zip(&self.messages).filter(|((_, whole), _)| !whole);
         let cut = cut.map(|((position, _), message)| (*position, text::fold(&message.content.text())));
@@ -50,7 +49,7 @@ struct Shown {
 /// A single message, or an assistant message with the results of its tool calls.
 type Step = Vec<Shown>;
 
-/// Recent messages. Those up to `Start::settled_to` are shortened to their brief lengths.
+/// Recent messages, grouped into steps. Messages up to `Start::settled_to` are shortened to their brief lengths.
 pub struct Settled {
     steps: Vec<Step>,
     unpaired: i64,
@@ -58,7 +57,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// Groups the recent messages into steps, and shortens the settled ones.
+    /// Groups the recent messages into steps, and shortens those up to `Start::settled_to`.
     pub fn of(history: &History, counter: &Counter) -> Self {
         let recent: Vec<&RecordedMessage> = history.request.iter().chain(&history.recent).collect();
         let (mut steps, unpaired) = steps(&recent, counter);
@@ -69,19 +68,19 @@ impl Settled {
         Self { steps, unpaired, cut }
     }
 
-    /// Returns the tokens of the messages up to a position.
+    /// Returns the total tokens of the messages up to a position.
     pub fn tokens_upto(&self, position: i64) -> i64 {
         self.steps.iter().flatten().filter(|m| m.position <= position).map(|m| m.cost).sum()
     }
 
-    /// Returns the tokens of the last exchange.
+    /// Returns the total tokens of the last exchange.
     pub fn last_exchange_tokens(&self) -> i64 {
         last_exchange(&self.steps).into_iter().map(|i| total(&self.steps[i..=i])).sum()
     }
 
-    /// Returns the messages that fit in `available` tokens. To make them fit, shortens older tool results, then older
-    /// messages of the assistant; then drops the oldest steps; then shortens long messages of the last exchange. The
-    /// removed amount grows by one step of the plan at a time, so that it stays the same over many calls.
+    /// Returns the messages that fit in `available` tokens. To make them fit, first shortens older tool results and
+    /// older assistant messages, then drops the oldest steps, then shortens long messages in the last exchange. The
+    /// amount to remove grows by one step of the plan at a time, so that it stays the same over many calls.
     pub fn fit(self, available: i64, plan: &Plan, counter: &Counter, report: Report<'_>) -> Turns {
         let Self { mut steps, unpaired, mut cut } = self;
         report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
@@ -103,12 +102,12 @@ impl Settled {
     }
 }
 
-/// Returns the tokens of steps.
+/// Returns the total tokens of the steps.
 fn total(steps: &[Step]) -> i64 {
     steps.iter().flatten().map(|m| m.cost).sum()
 }
 
-/// Shortens older tool results, then older messages of the assistant, oldest first, until the steps have at most `goal`
+/// Shortens older tool results, then older assistant messages, oldest first, until the steps have at most `goal`
 /// tokens. Returns the number of shortened messages.
 fn shorten_older(steps: &mut [Step], protected: &[usize], goal: i64, counter: &Counter) -> i64 {
     let mut cut = 0;
@@ -128,7 +127,7 @@ fn shorten_older(steps: &mut [Step], protected: &[usize], goal: i64, counter: &C
     cut
 }
 
-/// Drops the oldest steps until the rest has at most `goal` tokens. Returns the number of dropped messages, their
+/// Drops the oldest steps until the rest has at most `goal` tokens. Returns the number of dropped messages, their total
 /// tokens, and the position of the newest one.
 fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i64, i64) {
     let (mut lost, mut lost_tokens, mut dropped_to) = (0, 0, 0);
@@ -149,19 +148,20 @@ fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i
     (lost, lost_tokens, dropped_to)
 }
 
-/// Returns the indexes of the steps of the last exchange: the last request, and the two newest steps.
+/// Returns the indexes of the steps in the last exchange: the last request and the two newest steps.
 fn last_exchange(steps: &[Step]) -> Vec<usize> {
     let request = steps.iter().rposition(|s| s[0].message.role == Role::User);
     let mut found: Vec<usize> = request.into_iter().chain(steps.len().checked_sub(1)).collect();
-    // A new request follows an answer, and a result may need the step before it.
+    // Include the step before the newest one: an answer precedes a new request, and a result may need the previous
+    // step.
     found.extend(steps.len().checked_sub(2));
     found.sort_unstable();
     found.dedup();
     found
 }
 
-/// Shortens the longest remaining messages until all fit: first tool results, then messages of the assistant, then
-/// those of the user.
+/// Shortens the longest remaining messages until all fit: first tool results, then also assistant messages, then also
+/// user messages. Returns how often a message was shortened.
 fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
     let mut cut = 0;
     for roles in [&[Role::Tool][..], &[Role::Tool, Role::Assistant], &[Role::Tool, Role::Assistant, Role::User]] {
@@ -178,8 +178,7 @@ fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
     cut
 }
 
-/// Groups messages into steps. Drops calls without a result and results without a call, and returns the number of
-/// dropped ones.
+/// Groups messages into steps. Drops calls without a result and results without a call, and returns their number.
 fn steps(recent: &[&RecordedMessage], counter: &Counter) -> (Vec<Step>, i64) {
     let mut steps: Vec<Step> = Vec::new();
     let mut unpaired = 0;
@@ -204,7 +203,7 @@ fn steps(recent: &[&RecordedMessage], counter: &Counter) -> (Vec<Step>, i64) {
         unpaired += as_i64(before - step[0].message.tool_calls.len());
     }
     steps.retain(|step| !(step[0].message.content.is_empty() && step[0].message.tool_calls.is_empty()));
-    // Reasoning and signatures belong to the turn in progress. Providers do not accept those of earlier turns.
+    // Reasoning and signatures belong to the turn in progress. Providers do not accept them for earlier turns.
     let request = steps.iter().rposition(|step| step[0].message.role == Role::User);
     for (i, step) in steps.iter_mut().enumerate() {
         for shown in step {
@@ -233,8 +232,8 @@ fn part_text(part: &Part) -> String {
     }
 }
 
-/// Shortens a message to about `max_tokens` tokens: images become placeholders, and long texts and arguments lose their
-/// middle. Returns whether it was longer.
+/// Shortens a message to about `max_tokens` tokens: images become placeholders, and long text and arguments lose their
+/// middle. Returns whether the message was longer than that.
 fn shorten(shown: &mut Shown, max_tokens: i64, counter: &Counter) -> bool {
     if shown.cost <= max_tokens {
         return false;

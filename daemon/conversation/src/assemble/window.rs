@@ -1,12 +1,12 @@
 //! The window: the part of a conversation that is sent as turns.
 //!
 //! A step begins whenever the conversation has grown by a fixed number of tokens. The messages at that time determine
-//! the turns of the whole step. The newest of them stay unchanged, and older ones are shortened to their brief length
-//! (`prepared::brief_limit`). As many of these are included as make the turns one step shorter than their share. Later
-//! messages stay unchanged, and together they are shorter than a step. Within a step, a new turn therefore only
-//! appends, and the turns never exceed their share.
+//! the turns of the whole step. The newest of these messages stay unchanged, and older ones are shortened to their
+//! brief length (`prepared::brief_limit`). As many older ones are included as fit in the share of the turns minus one
+//! step. Messages that are added during the step stay unchanged, and together they are shorter than a step. Within a
+//! step, a new turn therefore only appends, and the turns never exceed their share.
 
-/// Split of the tokens that are left for a conversation.
+/// How the tokens that are left for a conversation are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     /// Whether the whole conversation fits.
@@ -15,7 +15,7 @@ pub struct Plan {
     pub turns: i64,
     /// Tokens for the memory of older turns.
     pub memory: i64,
-    /// Tokens by which a conversation grows before its turns start at another message.
+    /// Tokens by which a conversation grows before its turns start at a later message.
     pub step: i64,
     /// Tokens reserved for the quotes recalled for the question.
     pub reserve: i64,
@@ -24,28 +24,29 @@ pub struct Plan {
 /// Budget below which the memory and recalled quotes matter more than a stable prefix, tokens.
 const SMALL: i64 = 6_000;
 /// Shares of the tokens for the conversation, per cent: memory, step and reserve, first for small budgets, then for
-/// others. Recalled quotes fill the room that a step leaves after the turns. A larger step therefore makes long
+/// others. During a step, recalled quotes fill the room after the turns. A larger step therefore makes long stable
 /// prefixes rarer, and a smaller one makes steps more frequent.
 const SHARES: [(i64, i64, i64); 2] = [(72, 10, 5), (51, 10, 0)];
-/// Maximum size of the memory of messages that were removed on request: tokens, and per cent of the budget. The smaller
-/// one applies.
+/// Maximum size of the memory for messages that were removed on request, in tokens and in per cent of the budget. The
+/// smaller limit applies.
 const REQUESTED_TOKENS: i64 = 1_000;
 const REQUESTED_PERCENT: i64 = 50;
-/// Maximum share of the newest messages at which they displace memory, per cent.
+/// Maximum share of the newest messages at which they still take tokens from the memory, per cent.
 const MAX_NEWEST: i64 = 40;
-/// Divisor of the budget. The tokens for a conversation are rounded down to a multiple of the quotient, so that small
-/// changes elsewhere do not move the turns.
+/// Divisor for rounding: the tokens for a conversation are rounded down to a multiple of `budget / ROUND`, so that
+/// small changes elsewhere do not move the turns.
 const ROUND: i64 = 50;
 
-/// Rounds tokens down to a multiple of `budget / ROUND`, so that small changes elsewhere have no effect.
+/// Rounds tokens down to a multiple of `budget / ROUND`, so that small changes in the rest of the context have no
+/// effect.
 pub fn rounded(tokens: i64, budget: i64) -> i64 {
     let unit = (budget / ROUND).max(1);
     tokens / unit * unit
 }
 
 impl Plan {
-    /// Splits `available` tokens of a budget for a conversation of `said` tokens. `newest` is the number of tokens of
-    /// the newest messages, which stay unchanged while they fit.
+    /// Splits the `available` tokens of a budget for a conversation of `said` tokens. `newest` is the number of tokens
+    /// in the newest messages, which stay unchanged while they fit.
     pub fn new(budget: i64, available: i64, (said, newest): (i64, i64)) -> Self {
         if said <= available {
             return Self { whole: true, turns: said, memory: 0, step: said.max(1), reserve: 0 };

@@ -1,4 +1,4 @@
-//! Analysis of corrections: the thing that a sentence replaces, contrasts, and names.
+//! Analysis of corrections: what a sentence replaces, whether it contrasts two things, and which names it contains.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const INSTEAD_OF: [&str; 14] = [
     "em vez de ",
     "вместо ",
 ];
-/// Maximum number of words after such a phrase that name the thing.
+/// Maximum number of words after such a phrase that are taken as the name of the replaced thing.
 const NAMED: usize = 4;
 
 /// Returns the words with which a sentence names the thing that it replaces; empty if it names nothing.

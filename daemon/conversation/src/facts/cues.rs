@@ -1,14 +1,14 @@
 //! Cue words, which indicate the purpose of a sentence. The file `cues.txt` lists them for several languages.
 //!
-//! A word of a script without spaces matches anywhere in a sentence. Other entries match as whole words, or as phrases
-//! if they contain a space.
+//! A cue word in a script without spaces matches anywhere in a sentence. Other cue words match as whole words, or as
+//! phrases if they contain a space.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use afd_base::text::is_dense;
 
-/// Purpose of a sentence. Each has a list of cue words.
+/// Purpose of a sentence. Each purpose has a list of cue words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cue {
     /// Standing instruction: always, never, only, must.
@@ -21,7 +21,7 @@ pub enum Cue {
     Preference,
     /// Name or value of a thing: called, number, address, deadline, password.
     Naming,
-    /// Days, months and numbers as words.
+    /// Quantity or date in words: days, months and numbers.
     Quantity,
     /// Result of an investigation: found, cause, fails, because.
     Finding,
@@ -38,7 +38,7 @@ pub enum Cue {
 }
 
 impl Cue {
-    /// Returns the name of its list in the file.
+    /// Returns the name of its word list in `cues.txt`.
     const fn name(self) -> &'static str {
         match self {
             Cue::Rule => "rule",
@@ -56,7 +56,7 @@ impl Cue {
         }
     }
 
-    /// All lists.
+    /// All purposes, one for each list.
     const ALL: [Cue; 12] = [
         Cue::Rule,
         Cue::Decision,
@@ -73,11 +73,11 @@ impl Cue {
     ];
 }
 
-/// The lists, arranged for a fast match.
+/// The cue words, indexed for fast matching.
 struct Lists {
-    /// Words and phrases, by their first word.
+    /// Words and phrases, keyed by their first word.
     by_word: HashMap<&'static str, Vec<(&'static str, Cue)>>,
-    /// Words of scripts without spaces.
+    /// Words in scripts without spaces.
     dense: Vec<(&'static str, Cue)>,
 }
 
@@ -108,12 +108,12 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cues {
     counts: [u8; Cue::ALL.len()],
-    /// Whether the sentence starts with a word of the list.
+    /// For each list, whether the sentence starts with one of its words.
     starts: [bool; Cue::ALL.len()],
 }
 
 impl Cues {
-    /// Counts the cue words of a folded sentence.
+    /// Finds the cue words in a folded sentence.
     pub fn of(folded: &str) -> Self {
         let mut found = Self::default();
         let mut seen: Vec<(&str, Cue)> = Vec::new();
@@ -141,12 +141,12 @@ impl Cues {
         found
     }
 
-    /// Returns the number of distinct words of a list that occur.
+    /// Returns the number of distinct words of a list that occur in the sentence.
     pub fn count(&self, cue: Cue) -> usize {
         usize::from(self.counts[cue as usize])
     }
 
-    /// Returns whether any word of a list occurs.
+    /// Returns whether any word of a list occurs in the sentence.
     pub fn has(&self, cue: Cue) -> bool {
         self.count(cue) > 0
     }

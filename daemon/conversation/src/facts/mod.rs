@@ -1,4 +1,4 @@
-//! Fact scoring: selects the sentences of a message that are worth keeping when a conversation exceeds its budget. It
+//! Fact scoring: selects the sentences in a message that are worth keeping when a conversation exceeds its budget. It
 //! uses heuristics and no language model. All functions are pure.
 //!
 //! * **Split.** A message is split into sentences, and a long sentence into clauses, because people often mention
@@ -6,15 +6,16 @@
 //! * **Base score.** Figures, names and identifiers raise it. So do an answer to a question, and cue words for a rule,
 //!   a decision, a correction, a preference, a name or a finding. Questions, requests, small talk, stories and
 //!   announcements of the next step lower it.
-//! * **Untrusted text.** The cue words of tool output and pasted text do not count, because anybody may have written
-//!   it.
-//! * **Novelty.** `score` weights the base score by the rarity of the rarest words in the conversation so far.
+//! * **Untrusted text.** The cue words of tool output and pasted text do not count, because anyone may have written it.
+//! * **Novelty.** `score` weights the base score by how rare the sentence's rarest words are in the conversation so
+//!   far.
 //! * **Repetition.** `discount_repeats` lowers the score of a sentence whose template is frequent. The result changes
 //!   only at powers of two, so that a selection seldom changes.
 //! * **Echoes.** A statement gains score when a later message repeats its figures or names (`echoes`).
 //!
-//! Words, templates and whole sentences are identified by 64-bit hashes. The end-to-end tests score the weights on
-//! `tests/conversations`: `tuned` was inspected while the rules were made, `held` was not.
+//! Words, templates and whole sentences are identified by 64-bit hashes. The end-to-end tests evaluate the weights on
+//! `tests/conversations`: the conversations in `tuned` were inspected while the rules were written, those in `held`
+//! were not.
 
 mod corrections;
 pub mod cues;
@@ -31,42 +32,42 @@ use cues::{Cue, Cues};
 pub use fold::folded;
 use fold::inner;
 
-/// Maximum number of sentences of a message that are scored: half from its start and half from its end.
+/// Maximum number of sentences that are scored in a message: half from its start and half from its end.
 const MAX_EXAMINED: usize = 400;
-/// Maximum number of sentences kept of a message.
+/// Maximum number of sentences that are kept from a message.
 const MAX_KEPT: usize = 60;
 /// Maximum length of a kept sentence, characters; longer ones are truncated.
 const MAX_CHARS: usize = 320;
-/// Maximum number of words of a sentence that are hashed.
+/// Maximum number of words that are hashed in a sentence.
 const MAX_HASHED: usize = 48;
-/// Number of rarest words that determine the novelty of a sentence.
+/// Number of its rarest words that determine the novelty of a sentence.
 const RAREST_WORDS: usize = 3;
-/// Minimum base score of a candidate.
+/// Minimum base score at which a sentence is a candidate.
 const MIN_SCORE: f64 = 0.02;
-/// Maximum size of a user message that is an answer or a decision as a whole: words, or characters of a script without
-/// spaces.
+/// Maximum size of a user message that counts as an answer or a decision as a whole, in words, or in characters for a
+/// script without spaces.
 const SHORT_MESSAGE_WORDS: usize = 24;
 const SHORT_MESSAGE_CHARS: usize = 40;
-/// Factor for the score of a pasted line, compared with the same line written by the user.
+/// Factor for the score of a pasted line, relative to the same line written by the user.
 const PASTED: f64 = 0.6;
-/// Maximum number of words of a request that only asks for the next step.
+/// Maximum number of words in a request that only asks for the next step.
 const SHORT_REQUEST: usize = 8;
 /// Maximum length of the previous sentence that is stored with a statement, characters.
 const MAX_ABOUT: usize = 110;
 
-/// Kind of a statement.
+/// Kind of statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Standing instruction or preference of the user.
+    /// A standing instruction or preference of the user.
     Rule,
-    /// Choice, answer or correction of the user.
+    /// A choice, answer or correction by the user.
     Decision,
-    /// Anything else.
+    /// Any other statement.
     Statement,
 }
 
 impl Kind {
-    /// Returns the word for the kind in the database.
+    /// Returns the word that represents the kind in the database.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Rule => "rule",
@@ -75,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind for a word from the database.
+    /// Returns the kind that a word in the database represents.
     pub fn of(word: &str) -> Self {
         match word {
             "rule" => Kind::Rule,
@@ -110,7 +111,7 @@ pub struct Candidate {
     pub words: Vec<i64>,
 }
 
-/// The sentence before a statement that is meaningless without it.
+/// The sentence before a statement, stored because the statement is meaningless without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// The sentence.
@@ -120,7 +121,7 @@ pub struct About {
     pub by: Option<Role>,
 }
 
-/// Returns the sentences of a message that may be kept, best first. `before` is the last question or sentence of the
+/// Returns the sentences in a message that may be kept, best first. `before` is the last question or sentence of the
 /// previous message (see [`lead`]). A system message has no candidates.
 pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candidate> {
     if role == Role::System {
@@ -210,7 +211,7 @@ fn candidate(
         return None;
     }
     let (folded, plain) = (folded(shown), shown.split_whitespace().collect::<Vec<_>>());
-    // Anybody may have written tool output or pasted text, so its cue words do not count.
+    // Anyone may have written tool output or pasted text, so its cue words do not count.
     let foreign = message.role == Role::Tool || pasted;
     let cues = if foreign { Cues::default() } else { Cues::of(&folded) };
     let kind = if foreign { Kind::Statement } else { kind(message, shown, &cues) };
@@ -402,13 +403,13 @@ fn markup(sentence: &str) -> f64 {
     if marks * 8 > sentence.chars().count() { 0.4 } else { 0.0 }
 }
 
-/// Returns whether a sentence of the user corrects something, judging by the sentence alone.
+/// Returns whether a sentence by the user corrects something, judging by the sentence alone.
 pub fn takes_back(sentence: &str) -> bool {
     let folded = folded(sentence);
     corrections::contrasts(&folded) || Cues::of(&folded).has(Cue::Correction)
 }
 
-/// Returns the base score weighted by novelty. `seen` holds how many times each word occurred before.
+/// Returns the base score weighted by novelty. `seen` holds how often each word of the candidate occurred before.
 pub fn score(candidate: &Candidate, seen: &[i64]) -> f64 {
     let mut rare: Vec<f64> = seen.iter().map(|n| 1.0 / (1.0 + (1.0 + *n as f64).ln())).collect();
     rare.sort_by(|a, b| b.total_cmp(a));
@@ -423,11 +424,11 @@ pub fn discount_repeats(score: f64, template_count: i64) -> f64 {
     score / (1.0 + f64::from(template_count.max(1).ilog2())).sqrt()
 }
 
-/// Maximum number of words of a message that earlier statements are compared with.
+/// Maximum number of words in a message that are compared with earlier statements.
 const MAX_ECHOED: usize = 60;
 
-/// Returns the figures, identifiers and names of a message, folded. An earlier statement that contains one of them is
-/// taken to be important.
+/// Returns the figures, identifiers and names of a message, folded. An earlier statement that contains one of these
+/// words is assumed to be important.
 pub fn echoes(content: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut first = true;

@@ -2,10 +2,10 @@
 
 use afd_base::text::{cut, is_dense};
 
-/// Maximum length of a sentence that is not split: words, or characters of a script without spaces.
+/// Maximum length of a sentence that is not split, in words, or in characters for a script without spaces.
 const LONG_WORDS: usize = 30;
 const LONG_CHARS: usize = 48;
-/// Minimum length of a clause: words, or characters of a script without spaces.
+/// Minimum length of a clause, in words, or in characters for a script without spaces.
 const SHORT_WORDS: usize = 8;
 const SHORT_CHARS: usize = 14;
 
@@ -15,17 +15,17 @@ const CONJUNCTIONS: &[&str] = &[
     "also", "then",
 ];
 
-/// Returns the sentences of a text; long ones are split at commas and conjunctions.
+/// Returns the sentences in `text`. Long sentences are split at commas and conjunctions.
 pub fn clauses(text: &str) -> Vec<&str> {
     cut::sentences(text).flat_map(split).collect()
 }
 
-/// Minimum number of consecutive short lines in a message of the user that count as pasted. People write paragraphs.
+/// Minimum number of consecutive short lines in a user message that count as pasted. People usually write paragraphs.
 const PASTED_LINES: usize = 6;
-/// Maximum length of such a line, characters.
+/// Maximum length of a line that counts as short, characters.
 const PASTED_LINE: usize = 160;
 
-/// Returns the byte ranges of a text that look pasted, such as an offer, an email or a log. The user did not write
+/// Returns the byte ranges of `text` that look pasted, such as an offer, an email or a log. The user did not write
 /// these parts.
 pub fn pasted(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
@@ -101,7 +101,7 @@ fn breaks(sentence: &str) -> Vec<usize> {
     found
 }
 
-/// Flattens a JSON object or array into about `most` lines: `name: value`, or the sentences of a longer text. Members
+/// Flattens a JSON object or array into about `most` lines: `name: value`, or the sentences of a longer string. Members
 /// of a small flat object share a line, so that related values stay together. Returns `None` for other content.
 pub fn json_lines(content: &str, most: usize) -> Option<Vec<String>> {
     let value: serde_json::Value =
@@ -111,7 +111,7 @@ pub fn json_lines(content: &str, most: usize) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// Maximum length of an object that is written as one line, characters.
+/// Maximum length of a JSON object that is written as one line, characters.
 const MAX_ROW: usize = 160;
 
 fn push_lines(value: &serde_json::Value, name: &str, most: usize, lines: &mut Vec<String>) {
@@ -143,7 +143,7 @@ fn push_lines(value: &serde_json::Value, name: &str, most: usize, lines: &mut Ve
     }
 }
 
-/// Returns a non-blank text or a number as text; `None` for other values.
+/// Returns a non-blank string or a number as text, or `None` for other values.
 fn scalar(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),

@@ -1,4 +1,4 @@
-//! The meaning of the classes and resource ids of Android elements.
+//! Derives the roles and traits of Android elements from their classes, resource ids and flags.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,9 @@ use afd_proto::vocabulary::Role;
 use afd_screen::page::snapshot::Flags;
 use afd_screen::page::{Flag, Node, Trait, Traits};
 
-/// Parts of the class names of lists and grids.
+/// Substrings that identify the class names of lists and grids.
 const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
-/// Parts of the class names that characterise the kind of a page.
+/// Substrings of class names that characterise the kind of page.
 const LANDMARKS: &[&str] = &[
     "RecyclerView",
     "ListView",
@@ -20,13 +20,13 @@ const LANDMARKS: &[&str] = &[
     "FrameLayout",
     "DialogTitle",
 ];
-/// Parts of the class names of elements whose content changes by itself.
+/// Substrings that identify the class names of elements whose content changes without user input.
 const VOLATILE: &[&str] = &["ProgressBar", "Chronometer", "TextClock", "DigitalClock", "AnalogClock", "ViewFlipper"];
-/// Parts of the class names of controls whose value is set in steps.
+/// Substrings that identify the class names of controls whose value is set in steps.
 const ADJUSTABLE: &[&str] = &["SeekBar", "Slider", "RatingBar", "Spinner", "NumberPicker"];
-/// Id names that every window has.
+/// Names of resource ids that occur in every window.
 const COMMON_IDS: &[&str] = &["content", "statusBarBackground", "navigationBarBackground", "action_bar_root"];
-/// Id names of the address bars of browsers.
+/// Names of the resource ids of browser address bars.
 const ADDRESS_BARS: &[&str] = &[
     "url_bar",
     "mozac_browser_toolbar_url_view",
@@ -35,7 +35,7 @@ const ADDRESS_BARS: &[&str] = &[
     "omnibarTextInput",
     "address_bar",
 ];
-/// Prefix of the resource ids that the system defines.
+/// Prefix of resource ids that the Android system defines.
 const SYSTEM: &str = "android:";
 
 /// Sets the roles and traits of nodes from their classes, ids and flags.

@@ -2,7 +2,7 @@
 
 use afd_proto::keys::KeyName;
 
-/// Returns the code of a key.
+/// Returns the Android key code for a named key.
 pub fn code(key: KeyName) -> i32 {
     match key {
         KeyName::Home => 3,

@@ -1,5 +1,5 @@
-//! Shared parts of the drivers for Android phones: the meaning of classes and ids, the purposes of windows, key codes,
-//! and checks of names.
+//! Code that the drivers for Android phones share: roles and traits of elements, kinds of windows, key codes, and
+//! checks of names.
 
 mod elements;
 mod keys;
@@ -10,7 +10,7 @@ pub use elements::describe;
 pub use keys::code;
 pub use names::{check_intent, check_package};
 
-/// Returns the app of a place, which is `package/activity`.
+/// Returns the app (the package) from a place of the form `package/activity`.
 pub fn app_of(place: &str) -> Option<&str> {
     place.split_once('/').map(|(app, _)| app)
 }

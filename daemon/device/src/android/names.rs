@@ -1,9 +1,9 @@
-//! Checks of package names and of the parts of intents. Phones insert these into command lines, so text with a special
-//! meaning there is rejected.
+//! Validates package names and the parts of intents. Phones insert these values into command lines, so characters that
+//! have a special meaning in a shell are rejected.
 
 use crate::{BadParam, Intent};
 
-/// Maximum length of a part, bytes.
+/// Maximum length of one part of an intent, bytes.
 const MAX_PART: usize = 2048;
 
 /// Checks a package name.
@@ -21,7 +21,7 @@ pub fn check_package(name: &str) -> Result<(), BadParam> {
 /// Checks the parts of an intent.
 ///
 /// # Errors
-/// If it has no action, data or component, or a part is not acceptable.
+/// If the intent has neither an action nor data nor a component, or if a part is not acceptable.
 pub fn check_intent(intent: &Intent) -> Result<(), BadParam> {
     let Intent { action, data, package, component, extras } = intent;
     if action.is_none() && data.is_none() && component.is_none() {
@@ -63,7 +63,8 @@ fn quoted(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// Returns whether a text is not empty, not too long, and consists of ASCII letters, digits and `allowed` characters.
+/// Returns whether text is neither empty nor too long, and consists only of ASCII letters, digits and characters for
+/// which `allowed` returns true.
 fn is_shell_safe(text: &str, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= MAX_PART && text.chars().all(|c| c.is_ascii_alphanumeric() || allowed(c))
 }

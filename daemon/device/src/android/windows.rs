@@ -1,9 +1,9 @@
-//! The purposes of the windows of an Android phone, and the app and activity in front.
+//! Classifies the windows of an Android phone, and determines the app and activity in front.
 //!
-//! The types are those of `android.view.accessibility.AccessibilityWindowInfo`, as the service prints them. Crash
-//! dialogs, the notification shade, quick settings, the lock screen, and the volume and power menus are windows of type
-//! SYSTEM, like the system bars. A focused window of this type is a page. An unfocused one is a bar if it lies at one
-//! edge of the screen, and otherwise a banner.
+//! The window types are those of `android.view.accessibility.AccessibilityWindowInfo`, as the service prints them.
+//! Crash dialogs, the notification shade, quick settings, the lock screen, and the volume and power menus are windows
+//! of type SYSTEM, like the system bars. A focused window of this type is a page. An unfocused one is a bar if it lies
+//! at one edge of the screen, and otherwise a banner.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use afd_screen::page::WindowKind;
 use afd_screen::page::layers;
 use afd_screen::page::snapshot::Snapshot;
 
-/// Type of the windows of apps.
+/// Type of windows that apps draw.
 const APPLICATION: &str = "APPLICATION";
 
 /// Sets the kind of each window.
@@ -39,7 +39,7 @@ fn kind(snapshot: &Snapshot, index: usize) -> WindowKind {
 }
 
 /// Sets the app and place of the window in front from the activity that the phone reports as topmost, if it reports
-/// one. A dialog of the system does not belong to that activity.
+/// one. A system dialog does not belong to that activity.
 pub fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
     snapshot.app = activity.as_deref().and_then(app_of).map(str::to_owned);
     snapshot.place = activity;
@@ -59,8 +59,8 @@ pub fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
 /// Maximum number of windows whose activities are remembered.
 const MAX_WINDOWS: usize = 64;
 
-/// The activities of windows that were in front before. The phone reports only one activity. While a dialog of another
-/// app is over a page, that is the activity of the dialog.
+/// The last known activities of windows that have been in front. The phone reports only one activity; while another
+/// app's dialog covers a page, that is the dialog's activity.
 #[derive(Default)]
 pub struct Activities {
     by_window: Mutex<HashMap<i64, String>>,
@@ -90,8 +90,8 @@ mod tests {
     use super::*;
     use crate::autofish::parse_screen;
 
-    /// Returns a screen with a page of `a.page`. `over` gives the type, the package and the bounds of the nodes of a
-    /// window in front of it.
+    /// Returns a screen that shows a page of the app `a.page`. `over` describes a window in front of that page: its
+    /// type, its package, and the bounds of its nodes.
     fn screen(activity: &str, over: Option<(&str, &str, &str)>) -> Snapshot {
         let header = "node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags";
         let mut text = format!(

@@ -4,19 +4,19 @@ use afd_proto::device::ConnectionHint;
 
 use crate::adb::Adb;
 
-/// Packages of the app: release build, then debug build.
+/// Package names of the Autofish app: release build, then debug build.
 const PACKAGES: [&str; 2] = ["com.memohai.autofish", "com.memohai.autofish.debug"];
 
 /// The reason why there is no usable connection hint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoHint {
-    /// The app has not written a hint; holds the serial of the phone.
+    /// The app has not written a hint; holds the phone's serial.
     #[error("no connection hint of the Autofish app found on phone {0}")]
     None(String),
-    /// The service is not running.
+    /// The service on the phone is not running.
     #[error("the service on the phone is not running")]
     Stopped,
-    /// The port in the hint is not valid.
+    /// The port in the hint is not valid; holds that port.
     #[error("the phone's app reports an invalid port: {0}")]
     BadPort(i64),
 }
@@ -24,7 +24,7 @@ pub enum NoHint {
 /// Reads the connection hint. Returns its path, its content, and the port of the service.
 ///
 /// # Errors
-/// [`NoHint`]
+/// [`NoHint`] if there is no usable hint.
 pub async fn connection_hint(adb: &Adb, serial: &str) -> Result<(String, ConnectionHint, u16), NoHint> {
     for package in PACKAGES {
         let path = format!("/sdcard/Android/data/{package}/files/connection-hint.json");

@@ -1,4 +1,4 @@
-//! HTTP requests to the service: connections, the JSON envelope, and the mapping of failures to errors.
+//! HTTP requests to the service on the phone: connections, the JSON envelope, and the mapping of failures to errors.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use crate::{DriverError, SetupError};
 use afd_base::config::{DeviceSettings, Proxy};
 use afd_base::net::{self, BodyError};
 
-/// Maximum size of a picture, bytes.
+/// Maximum size of a response that contains a picture, bytes.
 const MAX_PICTURE: usize = 64 << 20;
-/// Maximum size of a screen or another text, bytes. The parsed form takes several times as much memory.
+/// Maximum size of a text response, such as a screen, bytes. Its parsed form takes several times as much memory.
 const MAX_TEXT: usize = 16 << 20;
-/// Path of screenshots.
+/// Path of the screenshot endpoint.
 pub(super) const SCREENSHOT: &str = "/api/screenshot";
-/// Time for which the connection of a key press is kept for the next one.
+/// Time for which the connection that was used for a key press is kept open for the next key press.
 const PRESSING_IDLE: Duration = Duration::from_millis(500);
-/// Maximum length of an error message that is passed on, characters.
+/// Maximum length of an error message from the service that is passed on to the caller, characters.
 const MAX_MESSAGE: usize = 400;
 
 /// The service's response envelope; null fields may be absent.
@@ -31,12 +31,12 @@ struct Envelope {
     error: Option<String>,
 }
 
-/// HTTP client of one service.
+/// HTTP client for the service on one phone.
 pub(super) struct Http {
     client: Client,
-    /// Client for actions, each of which has a connection of its own. The phone may have closed an idle connection,
-    /// which would make the outcome unknown. It may also have left a response in it, which would be taken for the
-    /// response to another action.
+    /// Client for actions, each of which gets its own connection. If an idle connection were reused, the phone might
+    /// have closed it, which would make the outcome unknown. It might also still hold an old response, which would be
+    /// taken for the response to the new action.
     acting: Client,
     /// Client for key presses in quick succession, which share a connection.
     pressing: Client,
@@ -45,7 +45,7 @@ pub(super) struct Http {
     timeout: Duration,
 }
 
-/// Returns whether a URL points to this machine or a private network, for which a proxy would be wrong.
+/// Returns whether a URL points to this machine or a private network, which must be reached without a proxy.
 fn is_local_network(url: &Url) -> bool {
     let host = url.host_str().unwrap_or("").trim_start_matches('[').trim_end_matches(']');
     match host.parse::<IpAddr>() {
@@ -107,7 +107,7 @@ impl Http {
         }
     }
 
-    /// Sends a GET request; retries once if the connection broke, because reads have no side effects.
+    /// Sends a GET request. Retries once if the connection breaks, because reads have no side effects.
     pub(super) async fn get(
         &self,
         path: &str,
@@ -141,7 +141,7 @@ impl Http {
         self.post_by(&self.acting, path, body, extra, token).await
     }
 
-    /// Sends one of several POST requests in quick succession, over a shared connection.
+    /// Sends one of several POST requests in quick succession, which share a connection.
     pub(super) async fn post_next(
         &self,
         path: &str,
@@ -167,7 +167,7 @@ impl Http {
         };
         match response {
             Ok((status, body)) => match decode(status, &body) {
-                // The status says success, so the action may have happened although the body is malformed.
+                // The status reports success, so the action may have happened although the body is malformed.
                 Err(DriverError::Protocol(what)) if status.is_success() => Err(DriverError::Lost(what.to_string())),
                 other => other,
             },

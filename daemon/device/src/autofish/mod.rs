@@ -1,7 +1,7 @@
-//! Driver for the Autofish service on an Android phone, over HTTP, in both of its dialects.
+//! Driver for the Autofish service on an Android phone. It uses HTTP and supports both dialects of the service.
 //!
 //! Screens are read from a single source, `/api/screen`, the only endpoint that reports windows and the hierarchy. Two
-//! gaps are filled in: truncated texts (from `/api/observe`, if available) and, in dialect 1, the activity (from
+//! gaps are filled in: truncated text (from `/api/observe`, if available) and, in dialect 1, the activity (from
 //! `/api/app/top`). Refs, labels and tap positions are computed by the daemon, so the service's alias map, which all
 //! its clients share, is never used.
 
@@ -32,7 +32,7 @@ use afd_screen::page::Snapshot;
 use http::{Http, SCREENSHOT};
 use redact::{redact_body, redact_command};
 
-/// Minimum length of the text with which the service describes a node, bytes.
+/// Minimum number of bytes with which the service describes a node, to estimate the number of nodes in a response.
 const NODE_BYTES: usize = 60;
 
 pub use hint::{NoHint, connection_hint};
@@ -41,12 +41,12 @@ pub use screen::ScreenParseError;
 /// Parses the text of a screen as returned by `/api/screen`.
 ///
 /// # Errors
-/// When the mode line is missing or a window header is malformed.
+/// If the mode line is missing or a window header is malformed.
 pub fn parse_screen(text: &str) -> Result<Snapshot, ScreenParseError> {
     screen::parse(text).map(|s| s.snapshot)
 }
 
-/// Driver of one phone.
+/// Driver for one phone with the Autofish service.
 pub struct Autofish {
     http: Http,
     /// Whether the service is known to omit the activity from the screen (dialect 1), so that it must be queried
@@ -60,7 +60,7 @@ impl Autofish {
     /// Creates a driver for the service at the configured URL.
     ///
     /// # Errors
-    /// When the URL is invalid or no HTTP client can be created.
+    /// If the URL is invalid or no HTTP client can be created.
     pub fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
         Ok(Self {
             http: Http::new(settings)?,
@@ -104,7 +104,7 @@ impl Autofish {
         Ok(screen)
     }
 
-    /// Replaces truncated texts with the full ones. The screen is usable without them, so a failure is not an error.
+    /// Replaces truncated text with the full text. The screen is usable without it, so a failure is only logged.
     async fn fill_texts(&self, snapshot: &mut Snapshot, token: Option<&Secret>) {
         let Ok(text) = self.http.get("/api/observe", &[("include", "screen"), ("max_rows", "100000")], token).await
         else {
@@ -164,7 +164,7 @@ impl Driver for Autofish {
         Box::pin(self.http.health())
     }
 
-    /// Reads the overlay, because that is the cheapest request that needs a token. The health endpoint needs none.
+    /// Reads the overlay, because that is the cheapest request that requires a token. The health endpoint does not.
     fn check_token<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ()> {
         Box::pin(async move { self.overlay(token).await.map(|_| ()) })
     }
@@ -321,7 +321,8 @@ impl Intents for Autofish {
     }
 }
 
-/// Builds the request body. Absent offsets are left out, so that the service keeps its current ones.
+/// Builds the body of a request that changes the overlay. Absent offsets are left out, so that the service keeps its
+/// current offsets.
 fn overlay_body(setting: &OverlaySetting) -> Value {
     if !setting.enabled {
         return json!({"enabled": false});

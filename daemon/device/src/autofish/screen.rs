@@ -1,4 +1,4 @@
-//! Parser of the service's text representation of a screen.
+//! Parser for the text in which the service represents a screen.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use afd_screen::page::{mask, site};
 
 /// Maximum number of additional lines that a window title may span.
 const MAX_TITLE_LINES: usize = 8;
-/// Mode in which the service does not know activities.
+/// Name of the mode in which the service cannot report activities.
 const ACCESSIBILITY: &str = "ACCESSIBILITY";
-/// Reason that is reported when the service marks its screen as degraded.
+/// Reason reported to callers when the service marks the screen as degraded.
 const DEGRADED: &str = "the phone's accessibility service is off: the screen cannot be read";
-/// Suffix by which the service marks truncated texts.
+/// Suffix with which the service marks truncated text.
 const TRUNCATED: &str = "...truncated";
 
 /// Error from parsing the text of a screen.
@@ -26,14 +26,14 @@ pub struct ScreenParseError(&'static str);
 /// A parsed screen.
 pub(super) struct Screen {
     pub(super) snapshot: Snapshot,
-    /// Whether the text had a line with the activity, as in dialect 2.
+    /// Whether the response had a line with the activity, as in dialect 2.
     pub(super) has_top_line: bool,
 }
 
-/// Parses the text of `/api/screen`.
+/// Parses the response of `/api/screen`.
 ///
 /// # Errors
-/// When the mode line is missing or a window header is malformed.
+/// If the mode line is missing or a window header is malformed.
 pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
     let mut lines = text.split('\n').peekable();
     let mode = lines
@@ -89,7 +89,7 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
     Ok(Screen { snapshot, has_top_line })
 }
 
-/// Sets the site from the address bar of a browser. Leaves it unset while a keyboard is shown, because the user may be
+/// Sets the site from a browser's address bar. Leaves it unset while a keyboard is shown, because the user may be
 /// typing there.
 fn set_site(snapshot: &mut Snapshot) {
     let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::Keyboard);
@@ -115,7 +115,7 @@ fn window(line: &str) -> Option<Window> {
     let known = |text: &str| if text == "unknown" { String::new() } else { text.to_owned() };
     Some(Window {
         id: id.parse().ok()?,
-        // The kind is set when all nodes are known.
+        // Placeholder; the kind is set once all nodes are known.
         kind: WindowKind::Page,
         type_name: kind.to_owned(),
         app: known(app),
@@ -151,7 +151,7 @@ fn row(line: &str, window: usize) -> Option<Node> {
     Some(node)
 }
 
-/// Parses the names of flags. Both vocabularies of the service are accepted; unknown names are ignored.
+/// Parses comma-separated flag names. Both sets of names that the service uses are accepted; unknown names are ignored.
 fn parse_flags(text: &str) -> Flags {
     text.split(',').fold(Flags::default(), |flags, name| match name.trim() {
         "on" => flags.with(Flag::Visible),
@@ -165,7 +165,7 @@ fn parse_flags(text: &str) -> Flags {
     })
 }
 
-/// Masks the text of a password field, unless the text is the hint. Neither the typed text nor its length is kept.
+/// Masks the text of a password field, unless it is the field's hint. Neither the typed text nor its length is kept.
 fn mask_password(node: &mut Node) {
     let Some(text) = node.text.clone() else { return };
     let named = mask::names_secret(&[node.res_id.as_deref(), node.desc.as_deref()]);
@@ -188,10 +188,10 @@ fn set_parent(nodes: &mut [Node], index: usize, line: &str, ancestors: &mut Vec<
     }
 }
 
-/// Replaces truncated texts with the full ones from `/api/observe`.
+/// Replaces truncated text with the full text from `/api/observe`.
 ///
 /// # Errors
-/// When the response is not the expected JSON.
+/// If the response is not the expected JSON.
 pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> serde_json::Result<()> {
     #[derive(Deserialize)]
     struct Observed {
@@ -211,7 +211,7 @@ pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> serde_json:
     let rows: HashMap<String, Row> =
         observed.screen.map(|s| s.rows).unwrap_or_default().into_iter().map(|r| (r.id.clone(), r)).collect();
     for node in snapshot.nodes.iter_mut().filter(|n| n.truncated && !n.password) {
-        // The screen may have changed: a full text must start with the truncated one.
+        // The screen may have changed since, so the full text must start with the truncated text.
         let continues = |truncated: &Option<String>, full: &Option<String>| match (truncated, full) {
             (Some(truncated), Some(full)) => {
                 full.replace(['\t', '\n', '\r'], " ").trim().starts_with(truncated.as_str())

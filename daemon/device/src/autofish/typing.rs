@@ -1,8 +1,8 @@
-//! Typing: presses keys in as few requests as the service allows, and types texts.
+//! Presses keys in as few requests as the service allows, and types text.
 //!
 //! The service types through Android's `input text`, which supports only printable ASCII and line breaks and turns `%s`
-//! into a space. The service presses one key per request, but `input keyevent` in its shell takes many keys. The
-//! arguments of these commands are numbers only.
+//! into a space. The key endpoint of the service presses one key per request, but the shell command `input keyevent`
+//! takes many keys. Its arguments are only numbers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,15 +14,15 @@ use super::http::Http;
 use super::redact::redact_body;
 use crate::DriverError;
 
-/// Maximum number of keys in one command.
+/// Maximum number of keys in one `input keyevent` command.
 const MAX_KEYS: usize = 200;
-/// Time that is allowed for each key in a command.
+/// Extra time that an `input keyevent` command is allowed for each of its keys.
 const PER_KEY: Duration = Duration::from_millis(50);
 
-/// Record of how the service presses keys.
+/// What is known about how the service presses keys.
 #[derive(Default)]
 pub(super) struct Typing {
-    /// Whether the shell refused to press keys, so that each key needs a request.
+    /// Whether the shell refused to press keys, so that each key needs its own request.
     one_by_one: AtomicBool,
 }
 
@@ -54,7 +54,7 @@ impl Typing {
         Ok(pressed)
     }
 
-    /// Types a text in pieces that do not contain `%s`, because the service would type a space for it.
+    /// Types text in pieces that do not contain `%s`, because the service would type a space instead.
     pub(super) async fn text(&self, http: &Http, text: &Secret, token: Option<&Secret>) -> Result<String, DriverError> {
         for piece in pieces(text.expose()) {
             let typed = http.post("/api/text", &json!({"text": piece}), Duration::ZERO, token).await;
@@ -76,7 +76,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Returns the positions of the characters that the service cannot type.
+/// Returns the positions of the characters that the service cannot type, counted in characters from 0.
 pub(super) fn cannot_type(text: &str) -> Vec<usize> {
     text.chars().enumerate().filter(|(_, c)| !matches!(c, ' '..='~' | '\n')).map(|(i, _)| i).collect()
 }

@@ -1,16 +1,16 @@
-//! The baseline: what pruned events and observations contributed to the counters of experience, in the tables
+//! The baseline: what pruned events and observations contributed to the experience counters, in the tables
 //! `baseline_*`.
 //!
-//! Idea: before [`super::prune`] deletes an event or observation, it *folds* it: it adds the contribution of the row to
-//! the baseline row for the same page, action and outcome. [`super::rebuild`] adds the baseline rows to the counters
-//! before it counts the remaining rows. Pruning therefore loses no counts. A baseline row stores its weight at the time
+//! Idea: before [`super::prune`] deletes an event or observation, it *folds* it: it adds the row's contribution to the
+//! baseline row for the same page, action and outcome. [`super::rebuild`] adds the baseline rows to the counters before
+//! it counts the remaining rows. Pruning therefore loses no counts. A baseline row stores its weight at the time
 //! `last_at`; the weight decays as in [`outcomes`].
 //!
-//! Invariant: a baseline row belongs to the store (`origin`) whose events it sums up. The events of a store are folded
-//! in the order of their sequence numbers, and so are its observations. Two numbers (`folds`) therefore say which rows
-//! the baseline covers. Of two copies of a baseline, the one with the higher numbers replaces the other, so that
-//! nothing is counted twice when memories are merged. `tests/e2e/retention.rs` compares the counters before and after
-//! pruning, and after a rebuild.
+//! Invariant: a baseline row belongs to the store (`origin`) whose events it sums up. A store's events are folded in
+//! the order of their sequence numbers, and so are its observations. Two numbers per store (in the table `folds`)
+//! therefore say which rows the baseline covers. Of two copies of a baseline, the one with the higher numbers replaces
+//! the other, so that nothing is counted twice when memories are merged. `tests/e2e/retention.rs` compares the counters
+//! before and after pruning, and after a rebuild.
 
 use afd_proto::memory::OutcomeKind;
 use afd_proto::vocabulary::Action;
@@ -23,7 +23,7 @@ use super::recoveries::{self, Change};
 use afd_screen::page::target::action_key;
 use afd_store::{Piece, Result, Sql as _, args, json, now_ms, read, skip_unreadable, word};
 
-/// The sequence numbers up to which the events and observations of a store are folded.
+/// The sequence numbers up to which a store's events and observations are folded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Folded {
     /// Sequence number of the last folded event.
@@ -32,7 +32,7 @@ pub struct Folded {
     pub observations: i64,
 }
 
-/// Returns the sequence numbers up to which the events and observations of a store are folded.
+/// Returns the sequence numbers up to which a store's events and observations are folded.
 pub fn upto(connection: &Connection, origin: &str) -> Result<Folded> {
     let found = connection.first(
         "SELECT events_upto, observations_upto FROM folds WHERE origin = :origin",
@@ -42,7 +42,7 @@ pub fn upto(connection: &Connection, origin: &str) -> Result<Folded> {
     Ok(found.unwrap_or_default())
 }
 
-/// Stores the sequence numbers up to which the events and observations of a store are folded. They never decrease.
+/// Stores the sequence numbers up to which a store's events and observations are folded. These numbers never decrease.
 pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) -> Result<()> {
     connection.run(
         "INSERT INTO folds (uid, origin, events_upto, observations_upto, updated_at) VALUES (:uid, :origin, :events, :observations, :now)
@@ -59,8 +59,8 @@ pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) ->
 /// Number of row ids that a step of [`Clearing`] covers.
 const LOOKED_AT: i64 = 500;
 
-/// The preparation, in steps, for an imported baseline that covers more than the stored one. It deletes the stored
-/// baseline of that store, and marks the events and observations that the imported one covers as folded.
+/// Stepwise preparation for an imported baseline that covers more rows than the stored baseline of the same store. It
+/// deletes the stored baseline, and marks the events and observations that the imported one covers as folded.
 pub(super) struct Clearing {
     origin: String,
     folded: Folded,
@@ -68,7 +68,7 @@ pub(super) struct Clearing {
     at: (usize, i64),
 }
 
-/// Tables with rows of a baseline, or with rows that a baseline covers.
+/// Tables that contain baseline rows, or rows that a baseline covers.
 const CLEARED: [&str; 4] = ["baseline_outcomes", "baseline_recoveries", "events", "observations"];
 
 impl Clearing {
@@ -76,12 +76,12 @@ impl Clearing {
         Self { origin: origin.to_owned(), folded, at: (0, 0) }
     }
 
-    /// Returns whether this is the preparation for that baseline.
+    /// Returns whether this is the preparation for the baseline with this store and these sequence numbers.
     pub(super) fn is_for(&self, origin: &str, folded: Folded) -> bool {
         self.origin == origin && self.folded == folded
     }
 
-    /// Runs the next steps until the piece ends. Returns whether the preparation is complete.
+    /// Runs the next steps until `piece` is over. Returns whether the preparation is complete.
     pub(super) fn some(&mut self, connection: &Connection, piece: &Piece) -> Result<bool> {
         while let Some(table) = CLEARED.get(self.at.0) {
             let last = format!("SELECT coalesce(max(id), 0) AS last FROM {table}");
@@ -116,14 +116,14 @@ impl Clearing {
     }
 }
 
-/// Returns the uid of a page, which is the same in every copy of a memory, or an empty text without a page.
+/// Returns the uid of a page, which is the same in every copy of a memory, or an empty string if there is no page.
 fn page_uid(connection: &Connection, page: Option<&Page>) -> Result<String> {
     let Some(page) = page else { return Ok(String::new()) };
     let sql = "SELECT uid FROM pages WHERE id = :id";
     Ok(connection.first(sql, args! {id: page.id}, |row| row.get("uid"))?.unwrap_or_default())
 }
 
-/// Adds an attempt to the baseline of a store.
+/// Adds an attempt to a store's baseline.
 pub(super) fn add(connection: &Connection, origin: &str, a: &Attempt<'_>) -> Result<()> {
     let [from, to, below] = [Some(a.from), a.to, a.below].map(|page| page_uid(connection, page));
     let uid = derived_uid(&[
@@ -162,7 +162,7 @@ pub(super) fn add(connection: &Connection, origin: &str, a: &Attempt<'_>) -> Res
     Ok(())
 }
 
-/// Adds the result of a recovery to the baseline of a store.
+/// Adds the result of a recovery to a store's baseline.
 pub(super) fn add_recovery(
     connection: &Connection,
     origin: &str,
@@ -190,7 +190,7 @@ pub(super) fn add_recovery(
     Ok(())
 }
 
-/// A row of `baseline_outcomes`.
+/// A row of the table `baseline_outcomes`.
 struct Row {
     origin: String,
     from: i64,
@@ -221,7 +221,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     }))
 }
 
-/// Adds an outcome of a baseline to the counters. Skips a row that cannot be read.
+/// Adds a baseline outcome to the counters. Skips a row that cannot be read.
 pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
     let mut statement = connection.prepare_cached("SELECT * FROM baseline_outcomes WHERE id = :id")?;
     let Some(row) = skip_unreadable(statement.query_row(args! {id}, read))? else { return Ok(()) };
@@ -246,7 +246,7 @@ pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
     outcomes::add(connection, &row.origin, &attempt)
 }
 
-/// Adds a recovery of a baseline to the counters. Skips a row that cannot be read.
+/// Adds a baseline recovery to the counters. Skips a row that cannot be read.
 pub(super) fn project_recovery(connection: &Connection, id: i64) -> Result<()> {
     let mut statement = connection.prepare_cached("SELECT * FROM baseline_recoveries WHERE id = :id")?;
     let mut rows = statement.query(args! {id})?;

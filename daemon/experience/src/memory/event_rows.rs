@@ -1,4 +1,4 @@
-//! Events, with the columns that the counters of experience need.
+//! Events, with the columns that the experience counters need.
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus, OutcomeKind};
@@ -32,9 +32,9 @@ pub(super) struct EventRow {
     pub arrived_ms: i64,
     pub verified: bool,
     pub refuted: bool,
-    /// For a recovery: whether it worked; `None` while that is undecided.
+    /// For a recovery: whether it worked; `None` while undecided.
     pub cured: Option<bool>,
-    /// Whether the baseline contains the event. Its outcome is then final.
+    /// Whether the baseline contains the event. If so, the event's outcome is final.
     pub folded: bool,
     pub at: i64,
     pub duration_ms: i64,
@@ -49,8 +49,8 @@ pub(super) fn select(rest: &str) -> String {
 }
 
 impl EventRow {
-    /// Returns the name of the failure cause under which it is counted: that of an unknown outcome if there is no
-    /// cause.
+    /// Returns the name of the failure cause under which the event is counted: [`ErrorCode::OutcomeUnknown`] if it has
+    /// no cause.
     pub fn cause_name(&self) -> &'static str {
         self.cause.unwrap_or(ErrorCode::OutcomeUnknown).name()
     }
@@ -85,8 +85,8 @@ pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow
     connection.first(&select("WHERE e.uid = :uid"), args! {uid}, event_row)
 }
 
-/// Returns whether the counters already contain the outcome of an event. During a rebuild, the rebuild counts older
-/// events later.
+/// Returns whether the counters already contain the outcome of an event. During a rebuild, events that the rebuild has
+/// yet to reach are not counted.
 pub(super) fn is_counted(connection: &Connection, event: &EventRow) -> Result<bool> {
     let waiting: bool = connection.one(
         "SELECT EXISTS (SELECT 1 FROM store WHERE rebuild_cursor IS NOT NULL AND :seq > rebuild_cursor AND :seq <= rebuild_upto)

@@ -12,29 +12,29 @@ use serde_json::Value;
 use super::{Origin, Place, pages};
 use afd_store::{Result, Sql as _, args, now_ms};
 
-/// A request key of the caller, which prevents the execution of a repeated call, and a hash of the call.
+/// A caller's request key, which prevents a repeated call from being executed again, and a hash of the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The key.
     pub key: String,
-    /// Hash of the call. It is keyed, because the call may contain typed text.
+    /// Keyed hash of the call. It needs a key, because the call may contain typed text.
     pub hash: String,
 }
 
 /// An event to be recorded.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// Its uid, shared with its intent.
+    /// Uid of the event and of its intent.
     pub uid: String,
     /// Sequence number, shared with intents and observations.
     pub seq: i64,
-    /// Request key, if the caller gave one.
+    /// Request key and hash of the call, if the caller gave a key.
     pub request: Option<Request>,
     /// Category: act, verify or recover.
     pub category: Category,
-    /// The verb.
+    /// Verb of the action or check.
     pub op: String,
-    /// Status at the end.
+    /// Final status.
     pub status: EventStatus,
     /// Whether anything was sent to the device.
     pub sent: bool,
@@ -50,18 +50,18 @@ pub struct Event {
     pub evidence: Option<Value>,
     /// Duration, milliseconds.
     pub duration_ms: i64,
-    /// Place before the event.
+    /// Place that the device showed before the event.
     pub before: Place,
     /// Uid of the act that a check judges, or of the failure that a recovery follows.
     pub parent: Option<String>,
     /// For a check: whether the page allows a judgement. An unreliable or unsettled page says nothing about an act.
     pub judges: bool,
-    /// Time of the end, UTC milliseconds.
+    /// Time at which the event ended, UTC milliseconds.
     pub at: i64,
 }
 
 /// Inserts the intent of an action before the daemon sends the action. For a recovery, returns the uid and the cause of
-/// the failure that it follows.
+/// the failure that the recovery follows.
 pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result<Option<(String, String)>> {
     let answered = match event.category {
         Category::Recover => open_failure(connection, origin)?,
@@ -88,10 +88,10 @@ fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
     value.as_ref().and_then(|v| serde_json::to_string(v).ok())
 }
 
-/// Returns the row id of the page on which an event happened, and the value of the column `inherited`. It is 0 if the
-/// session has observed the page. If the session has not observed the device since the last action on it, the page is
-/// the one that this action led to (1). While that is unknown, it is the page on which that action happened (2). A
-/// check that could not read the screen has no page.
+/// Returns the row id of the page on which an event happened, and the value of the column `inherited`. The value is 0
+/// if the session has observed the page. If the session has not observed the device since the last action on it, the
+/// page is the one to which that action led (value 1). While that page is unknown, the page on which the action
+/// happened is used instead (value 2). A check that could not read the screen has no page.
 fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(Option<i64>, i64)> {
     if let Some(page) = pages::id_of(connection, &origin.store, &event.before)? {
         return Ok((Some(page), 0));
@@ -155,8 +155,8 @@ fn insert(
     Ok(())
 }
 
-/// Returns the uid and the cause of the failure from which the session has not recovered yet. It is the newest act or
-/// check of the session, if that did not succeed.
+/// Returns the uid and the cause of the failure from which the session has not recovered yet. This failure is the
+/// session's newest act or check, if that act or check did not succeed.
 pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
     let newest = connection.first(
         "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
@@ -169,18 +169,18 @@ pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<O
     Ok(newest.filter(|(_, status, _)| status != "ok").map(|(uid, _, cause)| (uid, cause)))
 }
 
-/// The recorded outcome of a request key.
+/// The recorded outcome of the call with a request key.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Hash of the call that used the key.
     pub hash: String,
     /// The result, if the call succeeded.
     pub result: Option<Value>,
-    /// The error, if it failed.
+    /// The error, if the call failed.
     pub error: Option<Value>,
 }
 
-/// Returns the recorded outcome of a request key.
+/// Returns the recorded outcome of the call with this request key.
 pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) -> Result<Option<Outcome>> {
     let value = |row: &Row<'_>, name: &str| -> rusqlite::Result<Option<Value>> {
         Ok(row.get::<_, Option<String>>(name)?.and_then(|text| serde_json::from_str(&text).ok()))
@@ -203,13 +203,14 @@ pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) ->
     )
 }
 
-/// Builds the error of an action whose outcome is unknown.
+/// Builds the error for an action whose outcome is unknown.
 fn open_error(message: &str) -> Value {
     serde_json::json!({"code": ErrorCode::OutcomeUnknown.name(), "message": message, "hint": "observe again to see what happened"})
 }
 
-/// Converts open intents, of all calls or of one, to events of unknown outcome, because their actions may have been
-/// executed. `why` becomes the message of their errors. Returns the uids of the events.
+/// Converts the open intents of all calls, or of the call with the id `trace`, to events with an unknown outcome,
+/// because their actions may have been executed. `why` becomes the message of their errors. Returns the uids of the
+/// events.
 pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &str) -> Result<Vec<String>> {
     let error = open_error(why);
     let mut close = connection.prepare(

@@ -1,4 +1,4 @@
-//! Queries of experience about a place. Rows about its state come first, then those about its page key, its activity
+//! Queries for experience about a place. Rows about its state come first, then those about its page key, its activity
 //! and its app.
 
 use std::collections::{HashMap, HashSet};
@@ -14,27 +14,27 @@ use super::{Place, rebuild};
 use afd_screen::page::target;
 use afd_store::{Result, json, now_ms, read, skip_unreadable};
 
-/// A query.
+/// A query for experience.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     /// Place to look up.
     pub place: Place,
     /// Keys of all structures that belong to the state of the place. If empty, the structure of the place is used.
     pub state: Vec<String>,
-    /// Only recoveries from this cause.
+    /// Failure cause. If given, only recoveries from failures with this cause are returned.
     pub failure_cause: Option<String>,
-    /// Whether the query is automatic, without a request by a caller. It then returns only rows about this page, and
-    /// rows that are filed under its page key alone.
+    /// Whether the daemon makes the query without a caller's request. Such a query returns only rows about this page,
+    /// and rows that are filed under its page key alone.
     pub unasked: bool,
-    /// Maximum number of transitions, and maximum number of recoveries.
+    /// Maximum number of transitions, and of recoveries, to return.
     pub limit: usize,
 }
 
-/// The names of a page: code and name of its state.
+/// The names of a page: its state's code and name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageName {
-    /// Row id of the state, because codes are unique only within an app or site; `None` if the page is not a known
-    /// state.
+    /// Row id of the state, needed because codes are unique only within an app or site; `None` if the page is not a
+    /// known state.
     pub id: Option<i64>,
     /// Code of the state, once it is defined.
     pub state: Option<String>,
@@ -52,10 +52,10 @@ pub fn plain_name(page: &Page) -> PageName {
     PageName { id: None, state: None, name: name.to_owned() }
 }
 
-/// A tier: its scope, the SQL condition on a row, and the values of the condition.
+/// A tier of the search: its scope, an SQL condition on rows, and the values of the condition's parameters.
 type Tier = (Scope, String, Vec<String>);
 
-/// Returns the tiers of a place whose values are known, nearest first.
+/// Returns the tiers for which the place's values are known, nearest first.
 fn tiers(query: &Query) -> Vec<Tier> {
     let place = &query.place;
     let some = |value: &Option<String>| value.clone().filter(|v| !v.is_empty()).into_iter().collect::<Vec<_>>();
@@ -103,7 +103,7 @@ pub fn find(connection: &Connection, query: &Query, naming: Naming<'_>) -> Resul
     Ok(experience)
 }
 
-/// A table and the order of its rows. Each tier has an index in this order.
+/// A table and its sort order. For each tier, the table has a database index in this order.
 type Table = (&'static str, &'static str);
 
 const TRANSITIONS: Table = ("transitions", "verified_count DESC, success_count DESC, failure_count, last_at DESC");
@@ -163,7 +163,7 @@ fn grouped<T>(rows: Vec<(Scope, T)>, key: impl Fn(&T) -> String) -> Vec<(Scope, 
     groups
 }
 
-/// A row of `transitions`.
+/// A row of the table `transitions`.
 struct TransitionRow {
     id: i64,
     uid: String,
@@ -201,7 +201,7 @@ struct Named {
     name: Option<PageName>,
 }
 
-/// Returns the page under a dialog that appeared spontaneously. Such a dialog is over another page than the one acted
+/// Returns the page under a dialog that appeared spontaneously. Such a dialog covers a page other than the one acted
 /// on, and the page acted on is not a dialog itself.
 fn under_pop_up(
     connection: &Connection,
@@ -214,13 +214,13 @@ fn under_pop_up(
         return Ok(None);
     };
     let name = naming(connection, &under)?;
-    // Only known states are compared: a page with another structure may be the same page.
+    // Only known states are compared: a page with a different structure may be the same page.
     let other = name.id.is_some() && from.1.id.is_some() && name.id != from.1.id;
     Ok(other.then_some(under))
 }
 
-/// Names outcomes, and merges those that lead to the same page; most frequent first. An outcome whose page is the state
-/// on which the action was performed counts as a change of that page.
+/// Names outcomes, and merges those that lead to the same page. Returns them with the most frequent first. An outcome
+/// whose page is the state on which the action was performed counts as a change of that page.
 fn named(
     connection: &Connection,
     counted: Vec<Counted>,
@@ -308,7 +308,7 @@ fn describe(action: &Action, outcomes: &[Named]) -> String {
     }
 }
 
-/// Converts the rows of one action on one page to the wire type.
+/// Converts the rows for one action on one page to the wire type.
 fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, naming: Naming<'_>) -> Result<Transition> {
     let now = now_ms();
     let page = rows.first().map(|r| pages::get(connection, r.page)).transpose()?.flatten().unwrap_or_default();
@@ -384,7 +384,7 @@ fn outcome_to_wire(outcome: &Named, tried: i64) -> Outcome {
     }
 }
 
-/// A row of `recoveries`.
+/// A row of the table `recoveries`.
 struct RecoveryRow {
     uid: String,
     page: i64,
@@ -410,7 +410,7 @@ fn read_recovery(row: &Row<'_>) -> rusqlite::Result<RecoveryRow> {
     }))
 }
 
-/// Converts the rows of one recovery on one page to the wire type.
+/// Converts the rows for one recovery on one page to the wire type.
 fn recovery_to_wire(
     connection: &Connection,
     scope: Scope,

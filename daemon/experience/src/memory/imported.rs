@@ -1,6 +1,6 @@
-//! Transitions and recoveries that were imported from another tool, in tables of their own. The counters are derived
-//! from events and from these rows, so that a rebuild keeps both. Importing a row again adds only the difference to its
-//! previous counts.
+//! Transitions and recoveries that were imported from another tool, stored in separate tables. The counters are derived
+//! from events and from these rows, so that a rebuild keeps both. If a row is imported again, only the difference from
+//! its previous counts is added.
 
 use afd_proto::import::ImportOutcome;
 use afd_proto::memory::OutcomeKind;
@@ -54,7 +54,7 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
             now: now_ms()
         },
     )?;
-    // May be negative: a later import can find that a counted failure was none.
+    // May be negative: a later import can find that a counted failure was not a failure.
     let more = [success - before[0], verified - before[1], failure - before[2]];
     if is_added(connection, Counted::Transitions, &uid)? {
         credit_transition(connection, &uid, more)?;
@@ -62,7 +62,7 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
     Ok(ImportOutcome::Added)
 }
 
-/// An imported row, with the fields that are also known of rows projected from events.
+/// An imported row, with the fields that it shares with rows projected from events.
 struct Imported {
     store: String,
     from: Page,
@@ -71,7 +71,7 @@ struct Imported {
     at: i64,
 }
 
-/// Reads an imported row. Computes its action key again, because the rules for keys may have changed.
+/// Reads an imported row. Recomputes its action key, because the rules for keys may have changed.
 fn imported(connection: &Connection, table: &str, uid: &str) -> Result<Imported> {
     let sql = format!(
         "SELECT origin, app, activity, page_key, fingerprint, action, action_key, last_at FROM {table} WHERE uid = :uid"
@@ -101,7 +101,7 @@ fn page(connection: &Connection, store: &str, place: &Place) -> Result<Option<Pa
     Ok(pages::id_of(connection, store, place)?.map(|id| pages::get(connection, id)).transpose()?.flatten())
 }
 
-/// Adds counts of an imported row to its projected transition.
+/// Adds counts from an imported row to its projected transition.
 fn credit_transition(connection: &Connection, uid: &str, [success, verified, failure]: [i64; 3]) -> Result<()> {
     let row = imported(connection, "imported_transitions", uid)?;
     let (post, verify_op) = connection.one(
@@ -180,7 +180,7 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
     Ok(ImportOutcome::Added)
 }
 
-/// Adds counts of an imported row to its projected recovery.
+/// Adds counts from an imported row to its projected recovery.
 fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64; 2]) -> Result<()> {
     let row = imported(connection, "imported_recoveries", uid)?;
     let cause: String =
@@ -191,7 +191,7 @@ fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64;
     recoveries::add(connection, &row.store, (&row.from, &cause), (&row.action, &row.action_key), change, row.at)
 }
 
-/// Adds all counts of an imported transition to the projected ones.
+/// Adds all counts of an imported transition to its projected transition.
 pub(super) fn add_transition(connection: &Connection, id: i64) -> Result<()> {
     let sql = "SELECT uid, success_count, verified_count, failure_count FROM imported_transitions WHERE id = :id";
     let found = connection.prepare_cached(sql)?.query_row(args! {id}, |row| {
@@ -204,7 +204,7 @@ pub(super) fn add_transition(connection: &Connection, id: i64) -> Result<()> {
     credit_transition(connection, &uid, counts)
 }
 
-/// Adds all counts of an imported recovery to the projected ones.
+/// Adds all counts of an imported recovery to its projected recovery.
 pub(super) fn add_recovery(connection: &Connection, id: i64) -> Result<()> {
     let sql = "SELECT uid, success_count, failure_count FROM imported_recoveries WHERE id = :id";
     let found = connection.prepare_cached(sql)?.query_row(args! {id}, |row| {

@@ -1,4 +1,4 @@
-//! Queries of the history: the log of events, the last observation of a session, and statistics.
+//! Queries for the history: the event log, a session's last observation, and statistics.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use afd_store::{Conditions, Page, Result, Sql as _, args, read, word};
 /// A filter for events.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only this session.
+    /// Only events of the session with this name.
     pub session: Option<String>,
-    /// Only this device.
+    /// Only events on the device with this name.
     pub device: Option<String>,
-    /// Only this app.
+    /// Only events in this app (package).
     pub app: Option<String>,
     /// Only events with this status.
     pub status: Option<EventStatus>,
@@ -25,7 +25,7 @@ pub struct Filter {
     pub page: Page,
 }
 
-/// Returns whether a session has an event since a time, UTC milliseconds.
+/// Returns whether a session has an event at or after the time `since` (UTC milliseconds).
 pub fn acted_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
     let last: Option<i64> = connection.first(
         "SELECT at FROM events WHERE session_id = :session ORDER BY seq DESC LIMIT 1",
@@ -62,7 +62,7 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
     Ok(Log { events, next_cursor })
 }
 
-/// Returns an event in its wire format.
+/// Returns the event with this uid in its wire format.
 pub fn one(connection: &Connection, uid: &str) -> Result<Option<Event>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
@@ -89,7 +89,8 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     }))
 }
 
-/// Returns the last observation of a session, on the given device or else on the device that it observed last.
+/// Returns a session's last observation on the given device or, without a device, on the device that the session
+/// observed last.
 pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> Result<SessionContext> {
     let row = connection.first(
         "SELECT d.name, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
@@ -128,7 +129,7 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
     }))
 }
 
-/// Returns statistics of one session, given by its row id, or of all sessions. The row id 0 matches no session.
+/// Returns statistics for one session, given by its row id, or for all sessions. The row id 0 matches no session.
 /// Sessions, transitions and recoveries are always counted in the whole memory.
 pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
     let of = |always: &str| Conditions::new(always).given("session_id = :id", ":id", id);
@@ -154,7 +155,7 @@ pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
     })
 }
 
-/// Statistics of events.
+/// Event statistics.
 struct EventStats {
     total: i64,
     by_op: BTreeMap<String, i64>,
@@ -171,7 +172,7 @@ fn count_sql(wanted: &Conditions) -> String {
     )
 }
 
-/// Computes the statistics of events in one query.
+/// Computes the event statistics in one query.
 fn count_events(connection: &Connection, wanted: &Conditions) -> Result<EventStats> {
     let mut statement = connection.prepare_cached(&count_sql(wanted))?;
     let mut rows = statement.query(&*wanted.values())?;
@@ -207,7 +208,7 @@ mod tests {
     use afd_base::task::Tasks;
     use afd_store::Store;
 
-    /// Regression test: the statistics of one session used to read the events of all sessions.
+    /// Regression test: a query for the statistics of one session used to read the events of all sessions.
     #[tokio::test]
     async fn session_statistics_use_the_session_index() {
         let dir = tempfile::tempdir().expect("a directory");

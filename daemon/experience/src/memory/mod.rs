@@ -1,7 +1,7 @@
 //! Events, observations, and the experience that is derived from them.
 //!
 //! Observations and events are facts. They refer to [`pages`]. [`record`] writes them and updates the derived data: the
-//! outcome of each act ([`projection`]), how often each action led where ([`outcomes`]), and which recoveries fixed
+//! outcome of each act ([`projection`]), where each action led and how often ([`outcomes`]), and which recoveries fixed
 //! which failures ([`recoveries`]). [`prune`] deletes old rows and keeps their counts ([`baseline`]). [`experience`]
 //! queries the counters. [`views`] holds the newest observations of sessions in memory.
 
@@ -35,7 +35,7 @@ use sha2::{Digest, Sha256};
 
 use afd_store::Result;
 
-/// Store, session, device and call that a row belongs to: the same for all rows of one call.
+/// The store, session, device and call to which a row belongs. They are the same for all rows of one call.
 #[derive(Debug, Clone)]
 pub struct Origin {
     /// Uid of the store.
@@ -48,12 +48,12 @@ pub struct Origin {
     pub trace: String,
 }
 
-/// The place of an event or observation. Unknown parts are `None`.
+/// The place of an event or observation: app, activity and page. Unknown parts are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// Uid of the observation from which the place was read.
     pub observation: Option<String>,
-    /// Package.
+    /// Package of the app.
     pub app: Option<String>,
     /// Activity, as `package/activity`.
     pub activity: Option<String>,
@@ -65,15 +65,15 @@ pub struct Place {
     pub structure: Option<String>,
     /// For a dialog: structure key of the page beneath it.
     pub below: Option<String>,
-    /// Title, digits masked.
+    /// Title, with digits masked.
     pub title: Option<String>,
-    /// Whether it is a dialog.
+    /// Whether the page is a dialog.
     pub dialog: bool,
     /// Hash of the content.
     pub content: Option<String>,
-    /// Hash of everything on the screen, including typed text. It is kept in memory only.
+    /// Hash of everything on the screen, including typed text. This hash is kept in memory only.
     pub screen: Option<u64>,
-    /// Whether a keyboard was open. It is kept in memory only.
+    /// Whether a keyboard was open. This flag is kept in memory only.
     pub keyboard: bool,
 }
 
@@ -92,7 +92,7 @@ pub fn derived_uid(parts: &[&str]) -> String {
 /// Returns the time of the newest event, UTC milliseconds, or `None` if there is no event.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub fn newest_at(connection: &Connection) -> Result<Option<i64>> {
     use rusqlite::OptionalExtension as _;
     Ok(connection.query_row("SELECT at FROM events ORDER BY seq DESC LIMIT 1", [], |row| row.get("at")).optional()?)

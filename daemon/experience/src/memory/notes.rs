@@ -1,7 +1,7 @@
-//! Notes: texts that agents saved, in chains by app and topic, and their search.
+//! Notes that agents saved, in chains by app and topic, and the search for notes.
 //!
-//! A search ranks a bounded number of candidates: the newest notes with the words in their topic, and the newest notes
-//! with the words anywhere. A word that every note contains therefore costs no more than a rare one.
+//! A search ranks a bounded number of candidates: the newest notes that contain the query words in their topic, and the
+//! newest ones that contain them anywhere. A word that every note contains therefore costs no more than a rare one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,19 +20,18 @@ pub const MAX_TOPIC: usize = 200;
 
 /// Maximum number of notes that a search ranks per kind of match. All pages of a result have the same candidates.
 const CANDIDATES: usize = 200;
-/// Maximum number of words of a query that are searched one by one.
+/// Maximum number of query words that are searched for one by one.
 const MAX_TERMS: usize = 16;
-/// Length of the beginning of a note that is ranked, characters.
+/// Number of characters, from the beginning of a note, that are used for ranking.
 const RANKED_CHARS: usize = 8192;
 /// Length of a snippet, characters.
 const SNIPPET_CHARS: usize = 160;
-/// Minimum Jaccard index of the words of a new note and an existing one, from which the existing one is reported as
-/// similar.
+/// Minimum Jaccard index of the words of a new and an existing note for the existing note to be reported as similar.
 const MIN_SIMILARITY: f64 = 0.5;
 /// Maximum number of similar notes that are reported.
 const MAX_SIMILAR: usize = 3;
-/// Maximum number of words of a new note that are looked up to find similar notes, and maximum number of notes per
-/// word.
+/// Maximum number of words in a new note that are looked up to find similar notes, and maximum number of notes found
+/// per word.
 const PROBES: usize = 8;
 const NOTES_FOR_PROBE: usize = 30;
 
@@ -42,9 +41,9 @@ const COLUMNS: &str =
 /// A note to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNote {
-    /// Uid derived from the imported original; `None` for a new one.
+    /// Uid derived from the imported original; `None` for a new note.
     pub uid: Option<String>,
-    /// Package; empty for none.
+    /// Package of the app that the note is about; empty if it is about no app.
     pub app: String,
     /// Topic.
     pub topic: String,
@@ -87,8 +86,8 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
 pub struct Entry(String);
 
 impl NewNote {
-    /// Returns the entry of the note in the search index. Call it before the write, because a long note takes some
-    /// time.
+    /// Returns the note's entry for the search index. Call it before the database write begins, because a long note
+    /// takes some time.
     pub fn entry(&self) -> Entry {
         Entry(tokens(&self.app, &self.topic, &self.content))
     }
@@ -194,7 +193,7 @@ pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Re
     Ok(Some(note))
 }
 
-/// Rebuilds the search entry of a note.
+/// Rebuilds a note's entry in the search index.
 pub fn index_again(connection: &Connection, uid: &str) -> Result<()> {
     let found = connection.first(
         "SELECT id, app, topic, content, deleted_at IS NULL AS alive FROM notes WHERE uid = :uid",
@@ -226,7 +225,7 @@ pub fn merge_index(connection: &Connection, pages: i64) -> Result<bool> {
     Ok(connection.total_changes() - before > 1)
 }
 
-/// Builds the conditions of a filter.
+/// Builds the SQL conditions for a filter.
 fn conditions(filter: &Filter) -> Conditions {
     let topic = filter.topic.as_ref().filter(|t| !t.is_empty());
     Conditions::new("n.deleted_at IS NULL")
@@ -275,8 +274,8 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
     connection.all(&sql, &*wanted.values(), note)
 }
 
-/// Returns the notes that match a query best, starting at an offset. If no note has all words of the query, returns
-/// those that have some of them.
+/// Returns the notes that match a query best, starting at an offset. If no note contains all words of the query,
+/// returns notes that contain some of them.
 pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
     let mut found = matching(connection, &query.all_of_kind(Topic), filter, CANDIDATES)?;
     found.extend(matching(connection, &query.all(), filter, CANDIDATES)?);
@@ -305,8 +304,8 @@ pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: u
     Ok(Notes { notes, matched: Some(matched), next_cursor: more.then(|| as_i64(offset + limit)) })
 }
 
-/// Returns how well a note matches, 0 to 1. A whole word counts more than part of a word, and the topic more than the
-/// content.
+/// Returns how well a note matches the query words, from 0 to 1. A whole word counts more than part of a word, and the
+/// topic more than the content.
 fn score(note: &Note, terms: &[&str]) -> f64 {
     let (topic, content) = (text::fold(&note.topic), text::fold(&note.content));
     let place = |folded: &str, term: &str, whole: f64, part: f64| {
@@ -325,7 +324,8 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
     let of = |term: &&str| {
         let topic = place(&topic, term, 1.0, 0.8).max(place(&topic_joined, term, 0.9, 0.7));
         let content = place(&content, term, 0.7, 0.5).max(place(&content_joined, term, 0.6, 0.4));
-        // A word in both topic and content counts as in the topic. A word in the topic alone counts 10 % less.
+        // A word in both the topic and the content gets its full topic score. A word in the topic alone scores 10 %
+        // less.
         if topic > 0.0 && content > 0.0 { topic } else { (topic * 0.9).max(content) }
     };
     let sum: f64 = terms.iter().map(of).sum();
@@ -333,7 +333,7 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
     (score * 1000.0).round() / 1000.0
 }
 
-/// Returns the notes with similar content that are visible to a reader, about the same app or about no app.
+/// Returns notes with similar content that are visible to a reader and are about the same app or no app.
 pub fn similar(connection: &Connection, app: &str, content: &str, reader: Reader) -> Result<Vec<SimilarNote>> {
     let own: HashSet<String> = text::words(cut::head(content, RANKED_CHARS)).into_iter().collect();
     let mut probes: Vec<&String> = own.iter().filter(|w| w.chars().count() > 1).collect();

@@ -1,4 +1,4 @@
-//! Observations, and the cache of the newest one of each session and device (`session_state`).
+//! Observations, and the cache of the newest observation for each session and device (table `session_state`).
 
 use afd_proto::vocabulary::ObservationSource;
 use rusqlite::{Connection, OptionalExtension};
@@ -9,7 +9,7 @@ use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 /// An observation to be recorded.
 #[derive(Debug, Clone)]
 pub struct Observation {
-    /// Its uid.
+    /// Uid of the observation.
     pub uid: String,
     /// Sequence number, shared with events and intents.
     pub seq: i64,
@@ -29,7 +29,7 @@ pub struct Observation {
     pub has_web_view: Option<bool>,
     /// Reliability of the nodes: `high` or `low`.
     pub node_reliability: Option<&'static str>,
-    /// Number of nodes.
+    /// Number of nodes in the tree.
     pub nodes: Option<usize>,
     /// Number of refs.
     pub refs: Option<usize>,

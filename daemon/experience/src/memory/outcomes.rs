@@ -1,5 +1,5 @@
-//! Counts of outcomes: one row for each action on a page (`transitions`), with a row for each of its outcomes
-//! (`outcomes`).
+//! Outcome counts: one row in `transitions` for each action on a page, and one row in `outcomes` for each outcome of
+//! that action.
 //!
 //! Idea: an outcome is another page, a change of the same page, no change, a failure with its cause, or a check that
 //! refuted the apparent effect of the action. Rows are filed under page structures and contain no states. Structures
@@ -9,8 +9,8 @@
 //! and [`super::rebuild`]). An attempt with negative `times` takes back an earlier one, and rows without counts are
 //! deleted.
 //!
-//! Each outcome also has a weight: its count, in which older attempts count less. The weight halves every 30 days,
-//! which is a constant ([`HALF_LIFE_MS`]). It is stored as of `weighted_at`, and decayed when it is read or changed.
+//! Each outcome also has a weight: its count, in which older attempts count less. The weight halves every 30 days
+//! ([`HALF_LIFE_MS`]). It is stored as of `weighted_at`, and decayed when it is read or changed.
 
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, Row};
@@ -24,7 +24,8 @@ use afd_store::{Result, Sql as _, args, json, now_ms, skip_unreadable, word};
 /// Time in which the weight of an attempt is halved, milliseconds.
 const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
 
-/// Attempts of an action with one outcome, which are added to its transition and outcome or taken from them.
+/// Attempts at an action that had the same outcome. They are added to or subtracted from the counts of the transition
+/// and the outcome.
 pub(super) struct Attempt<'a> {
     /// Page on which the action was performed.
     pub from: &'a Page,
@@ -36,9 +37,9 @@ pub(super) struct Attempt<'a> {
     pub kind: Kind,
     /// Page that the action led to.
     pub to: Option<&'a Page>,
-    /// Page under it, if it led to a dialog.
+    /// Page under the dialog, if the action led to a dialog.
     pub below: Option<&'a Page>,
-    /// Cause of a failure.
+    /// Failure cause, if the outcome is a failure.
     pub cause: Option<&'a str>,
     /// Number of attempts; negative to take them back.
     pub times: i64,
@@ -46,7 +47,7 @@ pub(super) struct Attempt<'a> {
     pub weight: f64,
     /// Number of these attempts that a check confirmed.
     pub verified: i64,
-    /// Operation of that check.
+    /// Operation of the check that confirmed these attempts.
     pub verify_op: Option<&'a str>,
     /// Total time of all attempts until the page had settled, milliseconds.
     pub duration_ms: i64,
@@ -149,7 +150,7 @@ fn add_to_outcome(
     Ok(())
 }
 
-/// Deletes the outcomes of a transition that have no counts left, and a transition that has no outcomes left.
+/// Deletes a transition's outcomes that have no counts left, and the transition itself if it then has no outcomes.
 fn remove_empty(connection: &Connection, transition: i64) -> Result<()> {
     connection.run(
         "DELETE FROM outcomes WHERE transition_id = :transition AND count <= 0 AND verified_count <= 0",
@@ -169,13 +170,13 @@ pub struct Counted {
     pub kind: Kind,
     /// Page that the action led to.
     pub page: Option<Page>,
-    /// Structure key of the page under it, if that page is a dialog.
+    /// Structure key of the page under the dialog, if the action led to a dialog.
     pub below: Option<String>,
-    /// Cause of a failure.
+    /// Failure cause, if the outcome is a failure.
     pub cause: Option<String>,
     /// Number of attempts with this outcome.
     pub count: i64,
-    /// Number of attempts in which a check confirmed it.
+    /// Number of attempts in which a check confirmed this outcome.
     pub verified: i64,
     /// The count, weighted by age.
     pub weight: f64,

@@ -11,7 +11,7 @@ use afd_store::{Result, Sql as _, args, now_ms};
 pub struct Page {
     /// Row id.
     pub id: i64,
-    /// Package.
+    /// Package of the app.
     pub app: String,
     /// Activity, as `package/activity`.
     pub activity: String,
@@ -21,17 +21,17 @@ pub struct Page {
     pub fingerprint: String,
     /// Structure key.
     pub structure: String,
-    /// Title, digits masked.
+    /// Title, with digits masked.
     pub title: Option<String>,
-    /// Whether it is a dialog.
+    /// Whether the page is a dialog.
     pub dialog: bool,
 }
 
-/// Columns of a page for [`read`], from a table with the alias `p`.
+/// The page columns that [`read`] needs, for a query in which `pages` has the alias `p`.
 pub(super) const COLUMNS: &str = "p.id AS page_id, p.app AS page_app, p.activity AS page_activity, p.page_key AS page_page_key,
     p.fingerprint AS page_fingerprint, p.structure_key AS page_structure, p.title AS page_title, p.dialog AS page_dialog";
 
-/// Reads the page of a row, if it has one.
+/// Reads a page from a query row. Returns `None` if the row has no page.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Option<Page>> {
     let Some(id) = row.get::<_, Option<i64>>("page_id")? else { return Ok(None) };
     Ok(Some(Page {
@@ -72,7 +72,8 @@ pub fn filed_by_key(key: &str) -> String {
     format!("page:{key}")
 }
 
-/// Returns the row id of a place, and inserts a new place. Returns `None` if nothing is known of the place.
+/// Returns the row id of a place's page, and inserts the page if it is new. Returns `None` if nothing is known of the
+/// place.
 pub fn id_of(connection: &Connection, store: &str, place: &Place) -> Result<Option<i64>> {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let parts = [
@@ -117,7 +118,8 @@ pub fn id_of(connection: &Connection, store: &str, place: &Place) -> Result<Opti
     Ok(Some(connection.last_insert_rowid()))
 }
 
-/// Returns the row id of the page under a dialog, and inserts a new page. Only its app and structure are known.
+/// Returns the row id of the page under a dialog. Inserts the page if it is new, with only its app and structure,
+/// because nothing else is known.
 pub fn id_of_below(connection: &Connection, store: &str, place: &Place) -> Result<Option<i64>> {
     match &place.below {
         Some(below) => {

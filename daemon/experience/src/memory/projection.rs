@@ -7,11 +7,11 @@
 //! adds those of the new one. An act has no outcome if the device may not have performed it, or if no capture was made
 //! in time. A page that appears later is an outcome of waiting.
 //!
-//! Events, intents and observations share the numbers `seq`, which decide what happened between an act and a capture.
-//! An open intent counts as an action in progress.
+//! Events, intents and observations share the sequence numbers `seq`, which determine what happened between an act and
+//! a capture. An open intent counts as an action in progress.
 //!
 //! Invariant: the outcome is stored on the event, and [`super::rebuild`] can recompute all counters from the events and
-//! observations. Both limits are constants. `memory/tests.rs` checks them and the corrections, and compares the
+//! observations. Both time limits are constants. `memory/tests.rs` checks them and the corrections, and compares the
 //! counters with a rebuild.
 
 use afd_proto::ErrorCode;
@@ -27,13 +27,13 @@ use super::{Origin, recoveries};
 use afd_screen::page::target::{self, action_key};
 use afd_store::{Result, Sql as _, args, now_ms, origin_of};
 
-/// Time after an act within which a settled page is its outcome, milliseconds.
+/// Time after an act within which a page that settles is the act's outcome, milliseconds.
 pub const OUTCOME_WINDOW_MS: i64 = 10_000;
 /// Time after an act from which an unchanged page means that the act did nothing, milliseconds.
 pub const NOTHING_AFTER_MS: i64 = 3_000;
 
 /// Returns the last action that a store sent to a device before `seq`. Returns `None` if there is none, or if an action
-/// is still in progress. With `refusals_of`, actions of that session that were refused count, too.
+/// is still in progress. If `refusals_of` is given, refused actions of the session with this row id count, too.
 pub(super) fn last_action(
     connection: &Connection,
     (store, device): (&str, i64),
@@ -55,14 +55,14 @@ pub(super) fn last_action(
     Ok((!under_way).then_some(last))
 }
 
-/// A conclusive capture of a device: settled, reliable, and of a known page.
+/// A conclusive capture of a device's screen: settled, reliable, and of a known page.
 #[derive(Debug, Clone)]
 pub struct Look {
-    /// Uid of the store that recorded it.
+    /// Uid of the store that recorded the capture.
     pub store: String,
     /// Row id of the device.
     pub device: i64,
-    /// Position among events and observations.
+    /// Sequence number, shared with events, intents and observations.
     pub seq: i64,
     /// Row id of the page.
     pub page: i64,
@@ -83,8 +83,8 @@ pub fn settle(connection: &Connection, look: &Look) -> Result<()> {
     }
 }
 
-/// Stores the page of a capture as the outcome of an act, and corrects the counters. With `confirmed`, a check has
-/// passed on that page.
+/// Stores the page of a capture as the outcome of an act, and corrects the counters. `confirmed` says whether a check
+/// has passed on that page.
 pub(super) fn take_outcome(connection: &Connection, mut act: EventRow, look: &Look, confirmed: bool) -> Result<()> {
     if act.folded || act.status != EventStatus::Ok || (act.verified && !confirmed) {
         return Ok(());
@@ -134,8 +134,8 @@ fn store_outcome(connection: &Connection, act: &EventRow) -> Result<()> {
     Ok(())
 }
 
-/// Returns the outcome that a captured page means for an act, or `None` while it is too early to conclude that nothing
-/// changed.
+/// Returns the kind of outcome that a captured page shows for an act, or `None` while it is too early to conclude that
+/// nothing changed.
 fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Option<OutcomeKind>> {
     let Some(to) = pages::get(connection, look.page)? else { return Ok(None) };
     let Some(from) = &act.page else { return Ok(Some(OutcomeKind::Page)) };
@@ -154,12 +154,12 @@ fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Optio
     })
 }
 
-/// Adds the contribution of an act to the counters, or takes it back if `times` is negative.
+/// Adds an act's contribution to the counters, or takes it back if `times` is negative.
 pub(super) fn count(connection: &Connection, act: &EventRow, times: i64) -> Result<()> {
     contribution(connection, act, times, |attempt| outcomes::add(connection, &act.store, attempt))
 }
 
-/// Calls `add` with the contribution of an act, as attempts.
+/// Calls `add` with each attempt that an act contributes to the counters.
 pub(super) fn contribution(
     connection: &Connection,
     act: &EventRow,
@@ -200,7 +200,7 @@ pub(super) fn contribution(
     Ok(())
 }
 
-/// Returns the operation of the last passing check of an act.
+/// Returns the operation of the last check of an act that passed.
 fn confirmed_by(connection: &Connection, act: &str) -> Result<Option<String>> {
     connection.first(
         "SELECT op FROM events WHERE parent_uid = :act AND category = 'verify' AND status = 'ok' ORDER BY seq DESC LIMIT 1",
@@ -210,8 +210,8 @@ fn confirmed_by(connection: &Connection, act: &str) -> Result<Option<String>> {
 }
 
 /// Returns whether a failure says something about the target, and not only about the connection, the daemon or the
-/// caller. A stale alias is not a failure of its element. Neither is an element that something covers, nor a text that
-/// the device cannot type.
+/// caller. A stale alias, an element that something covers, and text that the device cannot type do not count as
+/// failures of the target.
 fn is_about_target(event: &EventRow) -> bool {
     let blames = !matches!(
         event.cause,
@@ -238,7 +238,7 @@ fn is_about_target(event: &EventRow) -> bool {
 }
 
 /// Returns the uid of the act that a check at `seq` judges: the last action on the device, if it is a successful act of
-/// the session. A check after a refused act judges no act, not even an earlier one.
+/// the session. A check that follows a refused act judges no act, not even an earlier one.
 pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
     let last = last_action(connection, (&origin.store, origin.device), seq, Some(origin.session))?;
     let judged =

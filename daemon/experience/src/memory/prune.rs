@@ -1,9 +1,9 @@
-//! Deletes old events and observations, after it has added their counts to the baselines ([`super::baseline`]).
+//! Deletes old events and observations after adding their counts to the baselines ([`super::baseline`]).
 //!
-//! It folds the rows of a store in the order of their sequence numbers. Observations are folded before the events
-//! around them, because a page counts as spontaneous only if no action preceded it. It keeps the rows that later rows
-//! depend on: the last action and the last conclusive observation of each device, failures whose recovery still exists,
-//! and the last observation of each session.
+//! A store's rows are folded in the order of their sequence numbers. Observations are folded before the events around
+//! them, because a page counts as spontaneous only if no action preceded it. Rows on which later rows depend are kept:
+//! the last action and the last conclusive observation of each device, failures whose recovery still exists, and the
+//! last observation of each session.
 
 use std::collections::BTreeMap;
 
@@ -19,36 +19,37 @@ use afd_store::{Piece, Result, Sql as _, args, now_ms};
 
 /// Maximum number of events, and of observations, that a step deletes.
 const MAX_DELETED: u64 = 100;
-/// Maximum time by which a row can lie in the future, milliseconds. A later time comes from a wrong clock.
+/// Maximum time by which a row's timestamp may lie in the future, milliseconds. A later timestamp comes from a wrong
+/// clock.
 const AHEAD_MS: i64 = 86_400_000;
 
-/// The times before which rows are old, UTC milliseconds.
+/// The times before which rows count as old, UTC milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Limit for events.
     pub events: i64,
-    /// Limit for observations. The later one of both limits applies, because the observations around old events are
-    /// folded first.
+    /// Limit for observations. The later of the two limits applies to them, because the observations around old events
+    /// are folded first.
     pub observations: i64,
 }
 
-/// The part of the deleted rows that belonged to a session.
+/// A summary of the deleted rows that belonged to one session.
 #[derive(Debug, Default)]
 pub struct Share {
-    /// Totals of these rows.
+    /// Totals of the deleted rows.
     pub totals: Totals,
-    /// Pages of these observations.
+    /// Pages of the deleted observations.
     pub pages: Vec<VisitedPage>,
 }
 
-/// The result of a step.
+/// The result of a pruning step.
 #[derive(Debug, Default)]
 pub struct Step {
     /// Number of deleted events.
     pub events: u64,
     /// Number of deleted observations.
     pub observations: u64,
-    /// Parts of the deleted rows, by row id of the session.
+    /// Summaries of the deleted rows, by row id of their session.
     pub shares: BTreeMap<i64, Share>,
     /// Whether no further step is needed: nothing is left to fold or delete, or a rebuild is in progress.
     pub done: bool,
@@ -79,8 +80,8 @@ pub fn oldest(connection: &Connection) -> Result<Option<i64>> {
     Ok(first(EVENTS)?.into_iter().chain(first(OBSERVATIONS)?).min())
 }
 
-/// Returns whether the newest event or observation lies more than [`AHEAD_MS`] in the future: the clock is wrong, or
-/// was.
+/// Returns whether the newest event or observation lies more than [`AHEAD_MS`] in the future, which means that the
+/// clock is or was wrong.
 pub fn is_clock_doubtful(connection: &Connection) -> Result<bool> {
     let newest = |(table, time): Timed| -> Result<Option<i64>> {
         let sql = format!("SELECT {time} AS at FROM {table} ORDER BY seq DESC LIMIT 1");
@@ -89,7 +90,8 @@ pub fn is_clock_doubtful(connection: &Connection) -> Result<bool> {
     Ok(newest(EVENTS)?.max(newest(OBSERVATIONS)?).is_some_and(|at| at > now_ms() + AHEAD_MS))
 }
 
-/// Folds and deletes some old rows of a store. Call it in a write, again and again until the step is `done`.
+/// Folds and deletes some old rows of a store. Call it in a write of the store, repeatedly until the returned step is
+/// `done`.
 pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize, piece: &Piece) -> Result<Step> {
     // A rebuild needs all rows.
     if rebuild::is_under_way(connection)? {
@@ -116,7 +118,7 @@ pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize, piece
     Ok(step)
 }
 
-/// Folds rows until the piece ends, and removes the rows that it did not fold from the list.
+/// Folds rows until `piece` is over, and removes the rows that are not folded from the list.
 fn in_time(piece: &Piece, rows: &mut Vec<(String, i64)>, fold: impl Fn(&str) -> Result<()>) -> Result<()> {
     for at in 0..rows.len() {
         fold(&rows[at].0)?;
@@ -128,7 +130,7 @@ fn in_time(piece: &Piece, rows: &mut Vec<(String, i64)>, fold: impl Fn(&str) -> 
     Ok(())
 }
 
-/// A table, and the column with the time.
+/// A table and the name of its timestamp column.
 type Timed = (&'static str, &'static str);
 
 const EVENTS: Timed = ("events", "at");
@@ -169,8 +171,7 @@ fn due(
     Ok(found)
 }
 
-/// Returns the lowest sequence number among the observations of a store that are not folded and its actions in
-/// progress.
+/// Returns the lowest sequence number among a store's observations that are not folded and its actions in progress.
 fn first_waiting(connection: &Connection, origin: &str) -> Result<Option<i64>> {
     let sql = "SELECT min(seq) AS seq FROM (
         SELECT * FROM (SELECT seq FROM observations WHERE origin = :origin AND folded = 0 ORDER BY seq LIMIT 1)
@@ -201,7 +202,7 @@ fn mark(connection: &Connection, table: &str, uid: &str) -> Result<()> {
 /// Deletes some of the folded rows that no other row needs. Returns their number.
 ///
 /// The newest row always stays, so that its id is not used again. The newest 4096 events with typed text stay, too,
-/// because their hashes are loaded after a start ([`super::secrets`]).
+/// because their hashes are loaded when the daemon starts ([`super::secrets`]).
 fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
     let acts = ids(
         connection,
@@ -226,7 +227,7 @@ fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
     Ok(step.events + step.observations)
 }
 
-/// Returns row ids as a JSON list.
+/// Runs a query for row ids, and returns them as a JSON list.
 fn ids(connection: &Connection, sql: &str) -> Result<String> {
     let mut statement = connection.prepare_cached(sql)?;
     let limit = i64::try_from(MAX_DELETED).unwrap_or(i64::MAX);

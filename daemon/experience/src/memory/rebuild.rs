@@ -1,4 +1,4 @@
-//! Rebuilds the counters of experience from baselines, events, observations and imported rows, after an upgrade or an
+//! Rebuilds the experience counters from baselines, events, observations and imported rows, after an upgrade or an
 //! import. The work runs in the background, in pieces.
 //!
 //! Idea: `store.rebuild_cursor` holds the next step ([`super::rebuilding::Step`]). The rebuild first deletes all
@@ -8,8 +8,8 @@
 //!
 //! Invariant: every row is counted exactly once. A row that is recorded or imported during the rebuild is counted at
 //! once if the cursor has passed it, and by the rebuild otherwise ([`super::event_rows::is_counted`],
-//! [`super::rebuilding::has_added`]). Folded rows are left out, because a baseline contains them. Queries of experience
-//! return nothing until the rebuild is complete.
+//! [`super::rebuilding::has_added`]). Folded rows are left out, because a baseline contains them. Queries for
+//! experience return nothing until the rebuild is complete.
 //!
 //! The batch sizes are constants; [`Piece`] determines the length of a piece. The test below imports rows between
 //! pieces. `tests/e2e/learning.rs` and `tests/e2e/retention.rs` compare the counters before and after a rebuild.
@@ -45,7 +45,7 @@ pub fn begin(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// SQL expression of the last sequence number of all events and observations.
+/// SQL expression for the last sequence number of all events and observations.
 const LAST_SEQ: &str =
     "max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM observations))";
 
@@ -57,8 +57,8 @@ pub fn is_under_way(connection: &Connection) -> Result<bool> {
     Ok(found.unwrap_or(false))
 }
 
-/// Runs a piece of the rebuild, from where the previous call ended: deletes some counters, adds some rows that hold
-/// counts, or counts some events and observations. Returns whether the rebuild is complete.
+/// Continues the rebuild where the previous call stopped, until `piece` is over: deletes some counters, adds some rows
+/// that hold counts, or counts some events and observations. Returns whether the rebuild is complete.
 pub fn some(connection: &Connection, piece: &Piece) -> Result<bool> {
     while let Some((step, upto)) = next(connection)? {
         match step {
@@ -78,7 +78,7 @@ pub fn some(connection: &Connection, piece: &Piece) -> Result<bool> {
     Ok(true)
 }
 
-/// Adds rows that hold counts until the piece ends.
+/// Adds rows of a table that holds counts, until `piece` is over.
 fn add_some(connection: &Connection, table: Counted, after: i64, piece: &Piece) -> Result<()> {
     let sql = format!("SELECT id FROM {} WHERE id > :after ORDER BY id LIMIT {BATCH}", table.table());
     let ids: Vec<i64> = connection
@@ -101,7 +101,7 @@ fn add_some(connection: &Connection, table: Counted, after: i64, piece: &Piece) 
     go_to(connection, step)
 }
 
-/// Counts events and observations until the piece ends. Returns whether all rows up to the sequence number `upto` are
+/// Counts events and observations until `piece` is over. Returns whether all rows up to the sequence number `upto` are
 /// counted.
 fn count_some(connection: &Connection, cursor: i64, upto: i64, piece: &Piece) -> Result<bool> {
     let mut to = end_of_batch(connection, cursor)?.map_or(upto, |to| to.min(upto));
@@ -109,7 +109,7 @@ fn count_some(connection: &Connection, cursor: i64, upto: i64, piece: &Piece) ->
     for uid in uids(connection, "events", cursor, to)? {
         if let Some(event) = find(connection, &uid)? {
             let seq = event.seq;
-            // Events of different stores may have the same number. They are counted in one piece.
+            // Events of different stores may have the same sequence number. They are counted in one piece.
             if seq > last && last > cursor && piece.is_over() {
                 to = last;
                 break;
@@ -142,7 +142,8 @@ fn delete_some(connection: &Connection) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the sequence number of the last row of the batch after a sequence number, or `None` if no rows follow it.
+/// Returns the last sequence number of the batch that begins after the sequence number `after`, or `None` if no rows
+/// follow.
 fn end_of_batch(connection: &Connection, after: i64) -> Result<Option<i64>> {
     let sql = "SELECT max(seq) AS seq FROM (SELECT seq FROM (
         SELECT * FROM (SELECT seq FROM events WHERE seq > :after ORDER BY seq LIMIT :batch)
@@ -157,7 +158,8 @@ fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec
     connection.all(&sql, args! {after, to}, |row| row.get("uid"))
 }
 
-/// Counts an event. An act without a stored outcome, for example from before an upgrade, gets it from the observations.
+/// Counts an event. An act without a stored outcome, for example from before an upgrade, gets its outcome from the
+/// observations.
 fn recount(connection: &Connection, event: EventRow) -> Result<()> {
     let done = matches!(event.category, Category::Act | Category::Recover) && event.status == EventStatus::Ok;
     let event = if done && event.outcome.is_none() { with_observed_outcome(connection, event)? } else { event };
@@ -166,7 +168,7 @@ fn recount(connection: &Connection, event: EventRow) -> Result<()> {
     recoveries::judge(connection, &event)
 }
 
-/// Query of conclusive observations, with the columns of a [`Look`].
+/// Query for conclusive observations, with the columns of a [`Look`].
 const LOOKS: &str =
     "SELECT o.origin, o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
     JOIN pages p ON p.id = o.page_id WHERE o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''";
@@ -249,7 +251,7 @@ mod tests {
         serde_json::from_str(r#"{"verb": "back"}"#).expect("an action")
     }
 
-    /// Imports the counts of another tool for a page.
+    /// Imports another tool's counts for a page.
     fn import(c: &Connection, n: i64, successes: i64) {
         let transition = AfTransition {
             page: page(n),

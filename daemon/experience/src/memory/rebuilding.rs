@@ -1,10 +1,10 @@
-//! The progress of a rebuild of the counters of experience.
+//! The progress of a rebuild of the experience counters.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use afd_store::{Result, Sql as _, args};
 
-/// A table whose rows hold counts: those of pruned events and observations, or those of another tool.
+/// A table whose rows hold counts, either from pruned events and observations or from another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
     Transitions,
@@ -33,9 +33,9 @@ impl Counted {
 pub(super) enum Step {
     /// Deletes counters.
     Delete,
-    /// Adds the rows of a table with higher row ids than this one.
+    /// Adds the rows of a table that have a higher row id than this one.
     Add(Counted, i64),
-    /// Counts events and observations with higher sequence numbers than this one.
+    /// Counts the events and observations that have a higher sequence number than this one.
     Count(i64),
 }
 
@@ -61,7 +61,7 @@ impl Step {
         }
     }
 
-    /// Returns the step after all rows of a table have been added.
+    /// Returns the step that follows when all rows of a table have been added.
     pub(super) fn after(table: Counted) -> Self {
         match Counted::ALL.get(table as usize + 1) {
             Some(next) => Self::Add(*next, 0),

@@ -1,4 +1,4 @@
-//! Records events and observations: first the fact, then the data that is derived from it.
+//! Records events and observations, and then updates the data derived from them.
 
 use afd_proto::memory::Category;
 use rusqlite::Connection;

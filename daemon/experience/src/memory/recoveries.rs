@@ -1,8 +1,9 @@
 //! Counts which recoveries fixed which failures.
 //!
 //! A recovery worked if the failed action or check succeeds before it fails again. It did not work if the action or
-//! check fails again, or if the same cause occurs again on the same page. Until then it is undecided and counts as
-//! neither. Of several recoveries after one failure, only the last one before the success is credited.
+//! check fails again, or if the same cause occurs again on the same page. Until one of these happens, the recovery is
+//! undecided and counts as neither. Of several recoveries after one failure, only the last one before the success is
+//! credited.
 
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::vocabulary::{Action, Role};
@@ -15,13 +16,13 @@ use super::pages::{self, Page};
 use afd_screen::page::target::{action_key, title};
 use afd_store::{Result, Sql as _, args, now_ms};
 
-/// A change of the counts of a recovery.
+/// A change to the counts of a recovery.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Change {
     pub success: i64,
     pub failure: i64,
     pub undecided: i64,
-    /// Number of times that it left the app in which the failure occurred.
+    /// Number of times that the recovery left the app in which the failure occurred.
     pub left: i64,
 }
 
@@ -62,15 +63,15 @@ fn parent(connection: &Connection, event: &EventRow) -> Result<Option<EventRow>>
     event.parent.as_deref().map_or(Ok(None), |uid| event_rows::find(connection, uid))
 }
 
-/// Adds the contribution of a recovery to the counters, or takes it back if `times` is negative.
+/// Adds a recovery's contribution to the counters, or takes it back if `times` is negative.
 pub(super) fn count(connection: &Connection, event: &EventRow, times: i64) -> Result<()> {
     contribution(connection, event, times, |page, cause, action, change| {
         add(connection, &event.store, (page, cause), action, change, event.at)
     })
 }
 
-/// Calls `add` with the contribution of a recovery: the page and cause of the failure, the action with its key, and the
-/// change.
+/// Calls `add` with a recovery's contribution to the counters: the page and cause of the failure, the action with its
+/// key, and the change.
 pub(super) fn contribution(
     connection: &Connection,
     event: &EventRow,
@@ -132,7 +133,7 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether an event repeats a failed action or check. Checks are the same if they expect the same.
+/// Returns whether an event repeats a failed action or check. Two checks are the same if their expectations are equal.
 fn is_same_attempt(failure: &EventRow, event: &EventRow) -> bool {
     if failure.category != event.category || failure.op != event.op {
         return false;
@@ -149,8 +150,8 @@ fn is_same_attempt(failure: &EventRow, event: &EventRow) -> bool {
     }
 }
 
-/// Returns whether an action has the target that a failed action did not find. Of that target, only one property is
-/// known.
+/// Returns whether an action has the target that a failed action did not find. Only one property of the missing target
+/// is known.
 fn is_same_wish(failed: &Action, tried: &Action) -> bool {
     let (Some(wanted), Some(target)) = (&failed.target, &tried.target) else { return false };
     if wanted.role != Role::Any || failed.verb != tried.verb {
@@ -168,7 +169,7 @@ fn is_same_wish(failed: &Action, tried: &Action) -> bool {
     named || id
 }
 
-/// Returns whether the same cause occurred again on the same page.
+/// Returns whether an event has the same cause and page as a failure.
 fn is_same_trouble(failure: &EventRow, event: &EventRow) -> bool {
     let there = failure.page.as_ref().zip(event.page.as_ref()).is_some_and(|(a, b)| a.is_same(b));
     failure.cause.is_some() && failure.cause == event.cause && there

@@ -11,22 +11,22 @@ use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 const KEPT_MS: i64 = 24 * 3600 * 1000;
 /// Maximum size of a result that is kept, bytes.
 const MAX_RESULT: usize = 256 << 10;
-/// Method whose results contain notes.
+/// Name of the method whose results contain notes.
 pub const SAVE_NOTE_METHOD: &str = "memory.save";
 
-/// A recorded call.
+/// A recorded write call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedCall {
     /// Hash of the call that used the key.
     pub hash: String,
-    /// Whether it has finished.
+    /// Whether the call has finished.
     pub done: bool,
-    /// Result as JSON. `None` before the call has finished, if the result was too large, or if it was cleared because
-    /// data in it was deleted.
+    /// Result as JSON. `None` if the call has not finished, if the result was too large, or if the result was cleared
+    /// because data in it was deleted.
     pub result: Option<String>,
 }
 
-/// Returns the recorded call of a request key.
+/// Returns the recorded call with this method and request key.
 pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<RecordedCall>> {
     connection.first(
         "SELECT request_hash, done, result FROM requests WHERE method = :method AND request_key = :key",
@@ -38,7 +38,7 @@ pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<R
 /// Records that a call has started, unless the call is already recorded.
 ///
 /// # Errors
-/// When the database cannot be written.
+/// Returns an error if the database cannot be written.
 pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, hash: &str) -> Result<()> {
     connection.run(
         "INSERT INTO requests (uid, origin, method, request_key, request_hash, begun_at, updated_at)

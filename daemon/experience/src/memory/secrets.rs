@@ -1,5 +1,5 @@
-//! Keyed hashes of typed text. Of a typed text, only the length and this hash are stored. The key is in a file next to
-//! the database that only its owner can read.
+//! Keyed hashes of typed text. Only the length and this hash of typed text are stored. The key is in a file next to the
+//! database. Only the file's owner can read it.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::io::{Read, Write};
@@ -15,42 +15,42 @@ use afd_base::file::with_suffix;
 use afd_store::Result;
 use afd_store::args;
 
-/// Maximum number of typed texts that are recognised when they appear again.
+/// Maximum number of typed strings that are recognised when they appear again.
 const REMEMBERED: usize = 4096;
 
-/// Minimum length of a typed text that is recognised inside another text, characters. Shorter texts occur in many
+/// Minimum length of a typed string that is recognised inside other text, characters. Shorter strings occur in many
 /// words.
 const MIN_PART: usize = 5;
-/// Maximum length of a text that is searched for typed texts, characters. Of a longer typed text, only the beginning of
-/// this length is searched for.
+/// Maximum length of text that is searched for typed strings, characters. If a typed string is longer, only its prefix
+/// of this length is searched for.
 const MAX_SEARCHED: usize = 512;
-/// Maximum length of a beginning that is recognised, characters.
+/// Maximum length of a prefix of a typed string that is recognised, characters.
 const MAX_BEGINNING: usize = 64;
-/// Maximum number of hashes of texts and beginnings. They suffice for about a thousand texts. Texts that are typed
-/// after that are recognised only as a whole.
+/// Maximum number of hashes of typed strings and their prefixes, which suffices for about a thousand strings. Strings
+/// typed after this limit is reached are recognised only as a whole.
 const MAX_PARTS: usize = 40_000;
 
-/// The key, and the hashes of texts that any session typed recently.
+/// The key, and the hashes of strings that any session typed recently.
 pub struct Secrets {
     key: [u8; 32],
     typed: Mutex<Typed>,
 }
 
-/// Hashes of typed texts.
+/// Hashes of typed strings.
 #[derive(Default)]
 struct Typed {
     exact: VecDeque<String>,
-    /// Hashes of the folded texts that were typed since the daemon started, and of their beginnings.
+    /// Hashes of the case-folded strings that were typed since the daemon started, and of their prefixes.
     parts: HashSet<String>,
-    /// Lengths of the folded texts, characters.
+    /// Lengths of the case-folded strings, characters.
     lengths: BTreeSet<usize>,
 }
 
 impl Secrets {
-    /// Reads the key next to a database, and creates it the first time.
+    /// Reads the key from the file next to a database. Creates the file if it does not exist.
     ///
     /// # Errors
-    /// When the key can be neither read nor created.
+    /// Returns an error if the key can be neither read nor created.
     pub fn open(database: &Path) -> std::io::Result<Self> {
         let path = with_suffix(database, ".key");
         if !path.exists() {
@@ -70,7 +70,7 @@ impl Secrets {
         Ok(Self { key, typed: Mutex::default() })
     }
 
-    /// Loads the hashes of texts that were typed before the daemon started.
+    /// Loads the hashes of strings that were typed before the daemon started.
     pub fn load_typed(&self, connection: &Connection) -> Result<()> {
         let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
         let mut statement = connection.prepare(
@@ -94,7 +94,7 @@ impl Secrets {
         afd_base::hex::encode(&mac.finalize().into_bytes()[..16])
     }
 
-    /// Remembers that a text was typed.
+    /// Remembers a typed string.
     pub fn remember(&self, text: &str) {
         let hash = self.hash(text);
         let folded: Vec<char> = text.trim().to_lowercase().chars().take(MAX_SEARCHED).collect();
@@ -114,8 +114,8 @@ impl Secrets {
         }
     }
 
-    /// Returns whether a text reveals typed text: it was typed recently, or it contains or begins a text that was typed
-    /// since the daemon started. Case and surrounding whitespace are ignored for the latter.
+    /// Returns whether `text` reveals typed text: it was typed recently, or it contains, or is a prefix of, a string
+    /// that was typed since the daemon started. The latter comparison ignores case and surrounding whitespace.
     pub fn reveals_typed(&self, text: &str) -> bool {
         if self.was_typed(text) {
             return true;

@@ -26,12 +26,12 @@ pub struct Totals {
     pub last_at: Option<i64>,
 }
 
-/// SQL expressions over events that [`sums`] reads.
+/// Aggregate SQL expressions over events, whose values [`sums`] reads.
 pub(super) const SUMS: &str = "coalesce(sum(status = 'ok' AND category <> 'verify'), 0) AS done,
     coalesce(sum(status = 'ok' AND category = 'verify'), 0) AS verified, coalesce(sum(failure_cause = 'ASSERTION_FAILED'), 0) AS assertions,
     coalesce(sum(status <> 'ok' AND coalesce(failure_cause, '') <> 'ASSERTION_FAILED'), 0) AS broken, max(at) AS max_at";
 
-/// Reads the totals of events.
+/// Reads the event totals from a query row.
 pub(super) fn sums(row: &Row<'_>) -> rusqlite::Result<Totals> {
     Ok(Totals {
         done: row.get("done")?,
@@ -43,8 +43,8 @@ pub(super) fn sums(row: &Row<'_>) -> rusqlite::Result<Totals> {
     })
 }
 
-/// Returns the totals of a session, by its row id. The totals are updated with each event and observation, so a query
-/// takes the same time for every session.
+/// Returns the totals of the session with this row id. The totals are updated with each event and observation, so a
+/// query takes the same time for every session.
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
     let row = |row: &Row<'_>| {
         Ok(read!(row => Totals {
@@ -129,10 +129,10 @@ pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> 
     )
 }
 
-/// An action or check of a session.
+/// An action or check that a session performed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deed {
-    /// Time, UTC milliseconds.
+    /// Time at which it ended, UTC milliseconds.
     pub at: i64,
     /// Description in words, without typed text.
     pub what: String,
@@ -140,11 +140,11 @@ pub struct Deed {
     pub ok: bool,
     /// Activity in the foreground, as `package/activity`.
     pub activity: Option<String>,
-    /// Whether it is an action, and not a check.
+    /// Whether it is an action rather than a check.
     pub acted: bool,
 }
 
-/// Returns a description of the last action or check of a session in words, without typed text.
+/// Returns a description of a session's last action or check in words, without typed text.
 pub fn last_action(connection: &Connection, session: i64) -> Result<Option<String>> {
     Ok(deeds(connection, session, 1)?.pop().map(|deed| deed.what))
 }
@@ -180,7 +180,7 @@ pub fn deeds(connection: &Connection, session: i64, count: usize) -> Result<Vec<
 mod tests {
     use super::*;
 
-    /// Counts the observations of each page of session 1.
+    /// Returns row id, number of observations and last sequence number of each page that session 1 observed.
     fn counted(c: &Connection) -> Vec<(i64, i64, i64)> {
         let mut statement = c
             .prepare("SELECT page_id, count(*), max(seq) FROM observations WHERE session_id = 1 AND page_id IS NOT NULL GROUP BY page_id")

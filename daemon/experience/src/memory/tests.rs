@@ -1,4 +1,4 @@
-//! Tests of the outcomes of acts, checks and recoveries, on an in-memory database with a clock of its own.
+//! Tests of the outcomes of acts, checks and recoveries, on an in-memory database with its own clock.
 
 use std::cell::Cell;
 
@@ -45,7 +45,7 @@ impl Lab {
         self.seq.get()
     }
 
-    /// Advances the clock, milliseconds.
+    /// Advances the clock by `ms` milliseconds.
     fn wait(&self, ms: i64) -> &Self {
         self.now.set(self.now.get() + ms);
         self
@@ -77,12 +77,12 @@ impl Lab {
         record::event(&self.c, &self.origin, event).expect("records");
     }
 
-    /// Records a successful tap on an element of a page.
+    /// Records a successful tap on an element on a page.
     fn tap(&self, page: &Place, label: &str) {
         self.record(&Event { action: Some(tap(label)), ..self.event(Category::Act, "tap", page) });
     }
 
-    /// Records a failed tap on an element of a page.
+    /// Records a failed tap on an element on a page.
     fn fail(&self, page: &Place, label: &str, cause: ErrorCode) {
         let event = self.event(Category::Act, "tap", page);
         self.record(&Event {
@@ -139,7 +139,7 @@ impl Lab {
         experience::find(&self.c, &query, &|_, page| Ok(plain_name(page))).expect("finds")
     }
 
-    /// Returns the transition of a tap that is known for this page itself.
+    /// Returns the transition for a tap, if one is known for this page itself.
     fn known(&self, page: &Place, label: &str) -> Option<Transition> {
         let own = |t: &Transition| {
             t.match_scope == Scope::State && t.action.target.as_ref().and_then(|t| t.label.as_deref()) == Some(label)
@@ -147,7 +147,7 @@ impl Lab {
         self.experience(page).transitions.into_iter().find(own)
     }
 
-    /// Returns kind, page and count of each outcome of an action, most frequent first.
+    /// Returns the kind, page and count of each outcome of an action, most frequent first.
     fn outcomes(&self, page: &Place, label: &str) -> Vec<(OutcomeKind, String, i64)> {
         let name = |o: &Outcome| o.name.clone().or_else(|| o.failure_cause.clone()).unwrap_or_default();
         let known = self.known(page, label).map(|t| t.outcomes).unwrap_or_default();
@@ -187,7 +187,7 @@ fn page(name: &str) -> Place {
     }
 }
 
-/// Returns the same page with other content.
+/// Returns the same page with different content.
 fn changed(place: &Place, content: &str) -> Place {
     Place { content: Some(content.into()), ..place.clone() }
 }
@@ -382,7 +382,7 @@ fn recovery_worked_when_what_had_failed_succeeds() {
         (known.failure_cause, known.success_count, known.failure_count)
     };
     assert_eq!(found(&lab), ("TARGET_NOT_FOUND".to_owned(), 0, 0), "it is undecided");
-    // Other actions in between do not decide it.
+    // Other actions in between do not decide whether the recovery worked.
     lab.wait(SECOND).tap(&page("List"), "Menu");
     assert_eq!(found(&lab).1, 0);
     lab.wait(SECOND).tap(&page("List"), "Open");

@@ -17,10 +17,10 @@ const fn kind(name: &'static str, table: &'static str, natural: &'static [&'stat
     Kind { name, table, skipped: &[], natural }
 }
 
-/// Name of the kind of record with the sequence numbers up to which a store is folded.
+/// Name of the record kind that contains the sequence numbers up to which a store's rows are folded.
 pub const FOLD: &str = "fold";
 
-/// The kinds in the order in which they are written. A record follows the records to which it refers.
+/// The record kinds, in the order in which they are written. A record follows the records to which it refers.
 pub const KINDS: [Kind; 9] = [
     kind("page", "pages", &["structure_key", "page_key", "fingerprint", "activity", "app"]),
     kind(FOLD, "folds", &[]),
@@ -37,9 +37,9 @@ pub const KINDS: [Kind; 9] = [
 #[derive(Default)]
 pub struct Folds {
     /// For each store, the sequence numbers up to which its events and observations are folded in this memory, and
-    /// whether the baseline comes from the file.
+    /// whether its baseline is imported from the file.
     known: HashMap<String, (Folded, bool)>,
-    /// The preparation for a baseline of the file, while it is in progress.
+    /// The preparation for a baseline from the file, while that preparation is in progress.
     clearing: Option<Clearing>,
 }
 
@@ -63,8 +63,8 @@ fn number(record: &Record, field: &str) -> i64 {
 }
 
 const LIMITS: Limits = Limits { longest, range };
-/// Maximum of a sequence number or a duration (milliseconds). Real values are far lower, and sums of them do not
-/// overflow.
+/// Maximum value of a sequence number or a duration (milliseconds). Real values are far lower, and sums of many such
+/// values do not overflow.
 const MAX_NUMBER: i64 = 1 << 50;
 
 fn longest(kind: &str, field: &str) -> usize {
@@ -87,7 +87,7 @@ fn range(_: &str, field: &str) -> (i64, i64) {
     }
 }
 
-/// Checks what the column types do not check: lengths of texts, ranges of numbers, words, and actions.
+/// Checks what the column types do not check: string lengths, number ranges, enum words, and actions.
 fn check(kind: &Kind, record: &Record) -> std::result::Result<(), LoadError> {
     let refused = |field: &str, expected: String, got: &Value| {
         Err(LoadError::Invalid(format!("{field}: expected {expected}, got {got}")))
@@ -117,8 +117,8 @@ fn check(kind: &Kind, record: &Record) -> std::result::Result<(), LoadError> {
 /// Imports a record, or does a piece of the work that must precede it.
 ///
 /// # Errors
-/// When the record is invalid, conflicts with another row or refers to a missing one, or when the database operation
-/// fails.
+/// Returns an error if the record is invalid, conflicts with another row or refers to a missing one, or if the database
+/// operation fails.
 pub fn load(
     connection: &Connection,
     loader: &mut Loader,
@@ -200,8 +200,8 @@ fn load_done(
     }
 }
 
-/// Imports a note with its search entry. If its position in the chain is taken, it gets the position after the last
-/// one.
+/// Imports a note with its search entry. If the note's position in its chain is taken, it gets the position after the
+/// last note.
 fn load_note(
     connection: &Connection,
     loader: &mut Loader,

@@ -1,4 +1,5 @@
-//! The views of sessions, in memory: their newest observation of each device, and the aliases that they may use.
+//! The views of sessions, kept in memory: each session's newest observation of each device, and the aliases that the
+//! session may use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use afd_screen::page::{Ref, Screen};
 /// Maximum number of views; the least recently updated ones are dropped first.
 const MAX_VIEWS: usize = 512;
 
-/// Number of consecutive captures in which a page did not settle, after which the daemon no longer waits for it.
+/// Number of consecutive unsettled captures of a page after which the daemon no longer waits for the page to settle.
 const RESTLESS_AFTER: u8 = 3;
 
 /// The last observation of a session.
@@ -37,8 +38,8 @@ pub struct ShownRefs {
     pub place: Place,
     /// Content of the screen.
     pub snapshot: Arc<Screen>,
-    /// Number of the alias of each ref, for example 3 for `@n3`, or 0 for a ref without one. The last refs may have no
-    /// entry.
+    /// Number of the alias of each ref, for example 3 for `@n3`, or 0 for a ref without an alias. Refs at the end of
+    /// the list may have no entry.
     pub numbers: Vec<u32>,
 }
 
@@ -48,7 +49,7 @@ impl ShownRefs {
         self.numbers.iter().copied().zip(self.snapshot.refs().iter()).filter(|(number, _)| *number != 0)
     }
 
-    /// Returns the ref that an alias stands for.
+    /// Returns the ref to which an alias refers.
     pub fn find(&self, alias: &str) -> Option<Recorded<'_>> {
         let wanted = refs::number_of(alias)?;
         self.snapshot.recorded(self.numbers.iter().position(|number| *number == wanted)?)
@@ -63,7 +64,7 @@ struct View {
     used: u64,
 }
 
-/// The content that any session last read from a device, and the time of its first reading.
+/// The screen content that any session last read from a device, and the time at which it was first read.
 #[derive(Debug, Clone)]
 struct Content {
     hash: String,
@@ -80,12 +81,12 @@ struct ScrolledPage {
     inputs: u64,
 }
 
-/// The last settled content of a device that was recorded.
+/// The last recorded settled content of a device.
 #[derive(Debug, Clone)]
 struct RecordedContent {
     hash: String,
     inputs: u64,
-    /// Whether the daemon captured it without a request, after an action.
+    /// Whether the daemon captured the content without a request, after an action.
     by_itself: bool,
 }
 
@@ -98,14 +99,14 @@ pub struct Views {
 #[derive(Default)]
 struct Inner {
     views: HashMap<(i64, i64), View>,
-    /// The last settled content of each device that was recorded.
+    /// The last recorded settled content of each device, by row id of the device.
     recorded: HashMap<i64, RecordedContent>,
     /// Number of consecutive captures in which a page did not settle, by device and page key.
     unsettled: HashMap<(i64, String), u8>,
     /// The page of each device that has only been scrolled since it was recognised.
     scrolled: HashMap<i64, ScrolledPage>,
     contents: HashMap<i64, Content>,
-    /// Version and content hash of the last refs of each device that were returned.
+    /// Version and content hash of the refs that were last returned for each device.
     ref_versions: HashMap<i64, (u64, u64)>,
     clock: u64,
 }
@@ -133,8 +134,8 @@ impl Views {
         self.inner.lock().views.retain(|(of, _), _| *of != session);
     }
 
-    /// Returns the version of a device's refs. It grows whenever `content`, a hash of the refs, differs from the last
-    /// returned one. If a session is given, stores that this version was returned to it.
+    /// Returns the version of a device's refs. The version increases whenever `content`, a hash of the refs, differs
+    /// from the last returned hash. If a session is given, stores that this version was returned to that session.
     pub fn ref_version(&self, session: Option<i64>, device: i64, content: u64) -> u64 {
         let mut inner = self.inner.lock();
         let (version, known) = inner.ref_versions.entry(device).or_default();
@@ -190,7 +191,7 @@ impl Views {
     }
 
     /// Returns the structure key of the page that a device showed before it was scrolled. Returns `None` if the device
-    /// received other inputs since, or if place or title differ.
+    /// received other inputs since, or if the place or title differs.
     pub fn scrolled_from(&self, device: i64, inputs: u64, now: &Structure) -> Option<String> {
         let inner = self.inner.lock();
         let page = inner.scrolled.get(&device).filter(|p| p.inputs == inputs && !now.dialog)?;
@@ -207,7 +208,7 @@ impl Views {
         !by_itself && before.is_some_and(|b| b.by_itself && b.hash == hash && b.inputs == inputs)
     }
 
-    /// Returns whether this content was recorded last, and no input followed.
+    /// Returns whether this is the last content recorded for the device, with no input since.
     pub fn is_recorded(&self, device: i64, hash: &str, inputs: u64) -> bool {
         self.inner.lock().recorded.get(&device).is_some_and(|r| r.hash == hash && r.inputs == inputs)
     }

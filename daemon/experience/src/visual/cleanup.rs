@@ -1,11 +1,11 @@
-//! Finds components that should not be kept: texts that change on their own.
+//! Finds components that should not be kept, because their text changes on its own.
 
 use rusqlite::Connection;
 
 use super::components::{self, Component};
 use afd_store::Result;
 
-/// Parts of texts that indicate a message or a truncated text.
+/// Substrings that indicate a message or truncated text.
 const DYNAMIC_MARKERS: &[&str] = &[
     "\u{ff3b}",
     "...",
@@ -29,7 +29,7 @@ pub fn dynamic(connection: &Connection, app: i64) -> Result<Vec<(Component, &'st
 }
 
 /// Returns the reason why a component is dynamic text, or `None` if it is not. Only its text decides, not its position.
-/// A component with a resource id is kept, because it is a field for texts and not a text.
+/// A component with a resource id is kept, because it is a field that contains text and not the text itself.
 fn reason(component: &Component) -> Option<&'static str> {
     if component.kind != "text" || component.res_id.is_some() {
         return None;
@@ -37,7 +37,7 @@ fn reason(component: &Component) -> Option<&'static str> {
     dynamic_text(component.label.as_deref().unwrap_or_default())
 }
 
-/// Returns the reason why a text is expected to change on its own, or `None` if it is not.
+/// Returns the reason why text is expected to change on its own, or `None` if it is not.
 pub fn dynamic_text(label: &str) -> Option<&'static str> {
     let label = label.trim();
     if is_clock(label) {
@@ -53,7 +53,7 @@ pub fn dynamic_text(label: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a text looks like `9:41`, `12/31` or `12-31`.
+/// Returns whether text looks like `9:41`, `12/31` or `12-31`.
 fn is_clock(label: &str) -> bool {
     let split = |c: char| label.split_once(c);
     let digits = |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());

@@ -17,9 +17,9 @@ pub struct Component {
     pub id: i64,
     /// Unique id, the same in every copy of this memory.
     pub uid: String,
-    /// Position in the order of learning.
+    /// Position in the order in which components were learned.
     pub position: i64,
-    /// Identifies the component within its scope.
+    /// Key that identifies the component within its scope.
     pub key: String,
     /// Name, unique within its scope.
     pub name: String,
@@ -43,7 +43,7 @@ pub struct Component {
     pub confidence: Option<f64>,
     /// Name of the page on which it was learned.
     pub page: Option<String>,
-    /// Uid of the artifact with its picture.
+    /// Uid of the artifact that contains its picture.
     pub crop: Option<String>,
     /// Time when it was learned, UTC milliseconds.
     pub learned_at: i64,
@@ -51,15 +51,15 @@ pub struct Component {
     pub last_seen: i64,
     /// Number of times it was seen.
     pub seen_count: i64,
-    /// Number of consecutive misses on a page; the lowest one if it belongs to several pages.
+    /// Number of consecutive misses on a page; the lowest of these numbers if the component belongs to several pages.
     pub consecutive_misses: i64,
-    /// Fields of the imported file that have no column, as JSON.
+    /// Members of the imported row that have no column, as JSON.
     pub extra: Option<String>,
-    /// Uid of the store that learned it first; `None` for this store.
+    /// Uid of the store that first learned the component; `None` for this store.
     pub origin: Option<String>,
 }
 
-/// The columns of [`Component`], with its usage counts summed up over the states that it belongs to.
+/// A query for the fields of [`Component`], with its usage counts summed up over the states to which it belongs.
 const SELECT: &str = concat!(
     "SELECT c.id, c.uid, c.position, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
@@ -96,13 +96,13 @@ pub(super) fn bounds(row: &Row<'_>) -> rusqlite::Result<Option<Rect>> {
 /// A filter for components.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only those without label and resource id, or with a generated name.
+    /// Whether to return only components that have neither a label nor a resource id, or that have a generated name.
     pub unlabelled: bool,
-    /// Only those of the state with this row id.
+    /// Only components of the state with this row id.
     pub state: Option<i64>,
-    /// Only those whose name or label contains this, ignoring case.
+    /// Only components whose name or label contains this text, ignoring case.
     pub text: Option<String>,
-    /// Page of the list; its cursor is a position in the order of learning.
+    /// Page of the list; its cursor is the position of the last component on the previous page.
     pub page: Page,
 }
 
@@ -132,7 +132,8 @@ pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<(Vec<C
     Ok((found, next))
 }
 
-/// Returns the component with this name, else with this label, else with this resource id, if there is only one.
+/// Returns the only component with this name, or else the only one with this label, or else the only one with this
+/// resource id.
 pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Component>> {
     let by = |condition: &str| -> Result<Vec<Component>> {
         let sql =
@@ -173,7 +174,7 @@ pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Opt
     )
 }
 
-/// Returns whether a component of the scope has this name.
+/// Returns whether a component in the scope has this name.
 pub fn name_exists(connection: &Connection, app: i64, name: &str) -> Result<bool> {
     connection.one(
         "SELECT EXISTS (SELECT 1 FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL) AS found",
@@ -182,12 +183,12 @@ pub fn name_exists(connection: &Connection, app: i64, name: &str) -> Result<bool
     )
 }
 
-/// Returns the wanted name, with a number appended if another component of the scope has it.
+/// Returns the wanted name, with a number appended if another component in the scope already has that name.
 pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Result<String> {
     if !name_exists(connection, app, wanted)? {
         return Ok(wanted.to_owned());
     }
-    // Long pages can have thousands of elements with one name. The free number is found by doubling and bisection.
+    // Long pages can have thousands of elements with the same name. The free number is found by doubling and bisection.
     let is_taken = |n: u64| name_exists(connection, app, &format!("{wanted}_{n}"));
     let (mut taken, mut free) = (1, 2);
     while is_taken(free)? {
@@ -203,7 +204,7 @@ pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Resu
     Ok(format!("{wanted}_{free}"))
 }
 
-/// Returns the next position in a table that is ordered per scope.
+/// Returns the next free position in a scope, for a table whose rows are ordered per scope.
 pub(super) fn next_position(connection: &Connection, table: &'static str, app: i64) -> Result<i64> {
     let sql = format!("SELECT coalesce(max(position), 0) + 1 AS next_position FROM {table} WHERE app_id = :app_id");
     connection.one(&sql, args! {app_id: app}, |row| row.get("next_position"))
@@ -235,7 +236,8 @@ pub(super) fn insert(
     Ok(connection.last_insert_rowid())
 }
 
-/// Sets the page name of the state's components that were learned without one to the name of the state.
+/// Sets the page name of a state's components to the name of the state. Components that already have a page name keep
+/// it.
 pub(super) fn name_page(connection: &Connection, state: i64) -> Result<()> {
     connection.run(
         "UPDATE components SET page = (SELECT name FROM states WHERE id = :state) WHERE page IS NULL
@@ -251,7 +253,7 @@ pub(super) fn mark_attached(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Records that components were seen on no known page.
+/// Records sightings of components on no known page.
 pub(super) fn count_loose_sightings(connection: &Connection, app: i64, seen: &[(i64, bool)], at: i64) -> Result<()> {
     seen.iter().try_for_each(|(id, _)| count_loose_sighting(connection, app, *id, at))
 }
@@ -289,7 +291,7 @@ pub(super) fn set_bounds(connection: &Connection, id: i64, bounds: Option<Rect>,
     Ok(())
 }
 
-/// Sets the artifact with the picture of a component.
+/// Sets or removes the artifact that contains a component's picture.
 pub fn set_crop(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
     connection.run(
         "UPDATE components SET crop = :crop, updated_at = :updated_at WHERE id = :id",
@@ -298,8 +300,8 @@ pub fn set_crop(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -
     Ok(())
 }
 
-/// Updates the label of a component whose text has changed. If the text belongs to its identity, or only digits
-/// changed, stores the new text. Otherwise marks the component as dynamic and removes its label.
+/// Updates the label of a component whose text has changed. If the text is part of the component's identity, or if only
+/// digits changed, stores the new text. Otherwise marks the component as dynamic and removes its label.
 pub(super) fn update_label(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
     let known: Option<String> =
         connection.one("SELECT label FROM components WHERE id = :id", args! {id}, |row| row.get("label"))?;

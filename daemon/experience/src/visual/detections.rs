@@ -1,7 +1,7 @@
 //! Converts detections to sightings, which [`super::learn`] stores.
 //!
-//! A detection is identified by the name from the caller, else by its picture, else by its own text or the nearest one,
-//! else by its place. Detections that are too small or whose text is dynamic are skipped.
+//! A detection is identified by the name that the caller gave it, or else by its picture, or else by its own or the
+//! nearest text, or else by its place. Detections that are too small or whose text is dynamic are skipped.
 
 use std::collections::HashSet;
 
@@ -15,16 +15,16 @@ use afd_store::{Result, Sql as _, args};
 
 /// Minimum width and height of an icon, pixels.
 const MIN_ICON: i32 = 25;
-/// Minimum width and height of a text, pixels.
+/// Minimum width and height of detected text, pixels.
 const MIN_TEXT: i32 = 8;
-/// A text names an icon only if the distance of their centres is less than this, pixels.
+/// Text names an icon only if the distance between their centres is less than this, pixels.
 const NEAR: f64 = 60.0;
-/// Length of a text that may name an icon, characters.
+/// Range of lengths of text that may name an icon, characters.
 const NAMING: std::ops::RangeInclusive<usize> = 2..=15;
-/// An unnamed icon is the same as a known one if both coordinates of their centres differ by less than this, pixels.
+/// An unnamed icon is the same as a known one if the centres differ by less than this in both coordinates, pixels.
 const SAME_PLACE: i32 = 15;
 
-/// A detection.
+/// An element that a client or a detector found in a picture.
 #[derive(Debug, Clone)]
 pub struct Detected {
     /// Name given by the caller.
@@ -37,7 +37,7 @@ pub struct Detected {
     pub bounds: Rect,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
-    /// Uid of the artifact with its picture.
+    /// Uid of the artifact that contains its picture.
     pub crop: Option<String>,
     /// Key of the component with the same picture, if there is one.
     pub same_as: Option<String>,
@@ -124,8 +124,8 @@ fn named(connection: &Connection, app: i64, d: &Detected, texts: &[(String, (i32
         Some(label) => {
             let name = element::clean(label);
             let exact = format!("name:{name}");
-            // Masks digits, so that a counter does not create new components. Keeps them if a component with exactly
-            // this name is known.
+            // Masks digits, so that a counter does not create new components. Keeps the digits if a component with
+            // exactly this name is known.
             let masked = mask::digits(label);
             let known = masked == label || components::by_key(connection, app, &exact)?.is_some();
             Ok((if known { exact } else { format!("name:{}", element::clean(&masked)) }, name))

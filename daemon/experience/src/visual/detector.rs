@@ -1,5 +1,5 @@
-//! Detector programs: any program that prints the detections in a picture as JSON lines, and `tesseract`, which reads
-//! texts.
+//! Detector programs: any program that prints the detections in a picture as JSON lines, and `tesseract`, which
+//! recognises text.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -16,7 +16,7 @@ const MAX_OUTPUT: u64 = 16 << 20;
 /// Minimum confidence of a word from tesseract, percent.
 const MIN_CONFIDENCE: f64 = 30.0;
 
-/// An error of a detector.
+/// An error from a detector.
 #[derive(Debug, thiserror::Error)]
 pub enum DetectorError {
     /// No detector is configured.
@@ -60,9 +60,9 @@ pub async fn run(settings: &Visual, picture: &Path) -> Result<Vec<Detection>, De
     let detector = settings.detector.as_deref().ok_or(DetectorError::None)?;
     if detector == "tesseract" {
         let mut command = Command::new(&settings.tesseract_path);
-        // Mode 11 is sparse text: the words of a screen are not arranged in columns.
+        // Page segmentation mode 11 is for sparse text: the words on a screen are not arranged in columns.
         command.arg(picture).args(["stdout", "-l", &settings.tesseract_languages, "--psm", "11", "tsv"]);
-        // Leaves the other cores to other work.
+        // Leaves the other cores free for other work.
         command.env("OMP_THREAD_LIMIT", "1");
         let output = output(command, "tesseract", settings.detector_timeout_ms).await?;
         return tsv(&output).map_err(|why| DetectorError::Failed { program: "tesseract".to_owned(), why });
@@ -73,8 +73,8 @@ pub async fn run(settings: &Visual, picture: &Path) -> Result<Vec<Detection>, De
     lines(&output).map_err(|why| DetectorError::Failed { program: detector.to_owned(), why })
 }
 
-/// Runs a program and returns its standard output, limited in time and size. The program is killed if the call is
-/// cancelled.
+/// Runs a program with a limited running time and output size, and returns its standard output. The program is killed
+/// if the call is cancelled.
 async fn output(mut command: Command, program: &str, timeout_ms: u64) -> Result<String, DetectorError> {
     let program = || program.to_owned();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -96,8 +96,8 @@ async fn output(mut command: Command, program: &str, timeout_ms: u64) -> Result<
         };
         let (a, b) = tokio::join!(read_out, read_err);
         a.and(b)?;
-        // Excess output is not read, so the program may block on it. In this case, the daemon does not wait for its
-        // end.
+        // Excess output is not read, so the program may block while writing it. In this case, the daemon does not wait
+        // for the program to end.
         if out.len() as u64 <= MAX_OUTPUT {
             let status = child.wait().await?;
             return Ok((out, error_output, Some(status)));
@@ -125,16 +125,16 @@ pub fn lines(text: &str) -> Result<Vec<Detection>, String> {
     filled.map(|(i, line)| serde_json::from_str(line).map_err(|e| format!("line {}: {e}", i + 1))).collect()
 }
 
-/// A word in the output of tesseract.
+/// A word in tesseract's output.
 struct Word {
-    /// Numbers of block, paragraph and line.
+    /// Numbers of the word's block, paragraph and line.
     line: (u32, u32, u32),
     bounds: [i32; 4],
     confidence: f64,
     text: String,
 }
 
-/// Parses the table that tesseract prints. Words of a line that are close together form one text.
+/// Parses the table that tesseract prints. Words on a line that are close together form one detection.
 pub fn tsv(text: &str) -> Result<Vec<Detection>, String> {
     let mut rows = text.lines();
     let header = rows.next().unwrap_or_default();

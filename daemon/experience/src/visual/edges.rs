@@ -15,8 +15,8 @@ pub fn naming(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i
     Ok(rows.into_iter().filter(|(_, action)| named(action)).map(|(id, _)| id).collect())
 }
 
-/// SQL statement that adds an edge to another one. It adds up the counts, keeps the later time of use, and sets the
-/// success rate to that of both edges together.
+/// SQL statement that merges an imported edge into another one. It adds up the counts, keeps the later time of use, and
+/// sets the success rate to the mean of both rates, weighted by the counts.
 pub(super) const JOIN_EDGES: &str = "UPDATE imported_edges AS kept SET
         success_rate = (kept.success_rate * kept.count + other.success_rate * other.count) / max(kept.count + other.count, 1),
         count = kept.count + other.count,

@@ -5,9 +5,10 @@
 //! observations by a detector alone that miss it.
 //!
 //! Thresholds: each scope has a `forget_threshold`, 15 misses by default, which callers can set. Nothing is forgotten
-//! before the scope has more lessons than that. Components of an imported base memory (`base_memory` in `extra`) may be
-//! missed ten times as often, and at least 150 times. `tests/e2e/golden.rs` compares counting and forgetting with the
-//! source tool, and documents the deviations. `visual/tests.rs` checks the rules with lower thresholds.
+//! before the scope has more lessons than this threshold. Components of an imported base memory (`base_memory` in
+//! `extra`) may be missed ten times as often, and at least 150 times. `tests/e2e/golden.rs` compares counting and
+//! forgetting with the source tool, and documents the deviations. `visual/tests.rs` checks the rules with lower
+//! thresholds.
 //!
 //! Invariant: the links of a deleted component, and the links, structures and imported edges of a deleted state, are
 //! deleted with it. The counts of a deleted link are added to its component. Every removal can be undone
@@ -22,7 +23,7 @@ use super::scope::Known;
 use super::states;
 use afd_store::{Result, Sql as _, args};
 
-/// Factor of the threshold for components of an imported base memory.
+/// Factor by which the threshold is multiplied for components of an imported base memory.
 const BASE_FACTOR: i64 = 10;
 /// Minimum threshold for components of an imported base memory, consecutive misses.
 const BASE_MIN: i64 = 150;
@@ -74,7 +75,7 @@ fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>
     name.map_or(Ok(None), |name| components::find(connection, app, &name))
 }
 
-/// Returns state, component and misses of the links with too many consecutive misses.
+/// Returns the state, component and number of misses of each link with too many consecutive misses.
 fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<(i64, i64, i64)>> {
     connection.all(
         "SELECT sc.state_id, sc.component_id, sc.misses FROM state_components sc JOIN components c ON c.id = sc.component_id

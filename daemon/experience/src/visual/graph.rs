@@ -3,10 +3,11 @@
 //! Transitions are counted between page structures. The graph looks up the structures of each state when it is read, so
 //! a state that is learned, merged or restored later has its edges at once.
 //!
-//! A dialog that appeared over several pages is an interrupt and not a destination. A transition that ended in it
-//! counts as leading to the page under it, and the actions that leave it are its dismissals. A transition by waiting
-//! counts from the second time on. The success rate of an edge is weighted by age. Its probability is the mean of a
-//! Beta distribution that starts at (1, 1), with the weighted attempts added.
+//! A dialog that appeared over several pages is an interrupt and not a destination. A transition that ended in such a
+//! dialog counts as leading to the page under it, and the actions that leave the dialog are its dismissals. A
+//! transition that happened during a wait counts only if it occurred at least twice. The success rate of an edge is
+//! weighted by age. Its probability is the mean of a Beta distribution that starts at (1, 1), with the weighted
+//! attempts added.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,11 +20,12 @@ use afd_screen::page::moves::Move;
 use afd_screen::page::target;
 use afd_store::{Result, Sql as _, args, read};
 
-/// Minimum number of pages over which an interrupt has appeared. It must also have appeared after more than one action,
-/// or spontaneously.
+/// Minimum number of pages over which a dialog must have appeared to be an interrupt. It must also have appeared after
+/// more than one action, or spontaneously.
 const INTERRUPT_MIN_PAGES: usize = 3;
 
-/// Minimum number of times that a transition by waiting must occur to count. A person may have caused a single one.
+/// Minimum number of times that a transition during a wait must occur to count. A person may have caused a single
+/// occurrence.
 const SPONTANEOUS_MIN: i64 = 2;
 
 /// An edge from one state to another.
@@ -33,36 +35,36 @@ pub struct Edge {
     pub from: i64,
     /// Row id of the state to which it leads.
     pub to: i64,
-    /// Key that is equal for actions that do the same.
+    /// Key that is equal for equivalent actions.
     pub action_key: String,
     /// The action in words.
     pub action: String,
     /// The action as data; `None` for imported edges.
     pub what: Option<afd_proto::vocabulary::Action>,
-    /// Number of times the action led there.
+    /// Number of times that the action led to the state `to`.
     pub count: i64,
-    /// Number of times the action was tried on that state, including failures and other outcomes.
+    /// Number of times that the action was tried in the state `from`, including failures and other outcomes.
     pub attempts: i64,
-    /// Share of the attempts that led there, weighted by age.
+    /// Share of the attempts that led to the state `to`, weighted by age, 0 to 1.
     pub success_rate: f64,
     /// Estimated probability of success: the success rate, pulled towards 0.5 while there are few attempts.
     pub probability: f64,
-    /// Mean duration, milliseconds; `None` when it was never measured.
+    /// Mean duration, milliseconds; `None` if it was never measured.
     pub mean_ms: Option<i64>,
     /// Time of the last success, UTC milliseconds.
     pub last_used: Option<i64>,
-    /// Other members of the file that it was imported from, as JSON.
+    /// Other members of the imported row, as JSON; `None` if there are none.
     pub extra: Option<String>,
 }
 
-/// A pop-up that appears over any page.
+/// A pop-up that may appear over any page.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
-    /// Row id of the state.
+    /// Row id of the pop-up's state.
     pub state: i64,
-    /// Row ids of the states over which it appeared.
+    /// Row ids of the states over which the pop-up appeared.
     pub over: Vec<i64>,
-    /// Actions that dismiss it, most reliable first.
+    /// Actions that dismiss the pop-up, most reliable first.
     pub dismissals: Vec<Edge>,
 }
 
@@ -77,13 +79,13 @@ pub struct Imported {
     pub action: String,
     /// Row id of the state to which it leads.
     pub to: i64,
-    /// Number of uses.
+    /// Number of uses according to the file.
     pub count: i64,
     /// Success rate according to the file.
     pub success_rate: f64,
     /// Time of the last use, UTC milliseconds.
     pub last_used: Option<i64>,
-    /// Other members of the file, as JSON.
+    /// Other members of the row in the file, as JSON.
     pub extra: Option<String>,
 }
 
@@ -157,13 +159,13 @@ fn targets_dialog(dismissal: &Edge, parts: Option<&BTreeSet<String>>) -> bool {
     let Some(action) = &dismissal.what else { return false };
     let has = |text: Option<&String>| text.is_some_and(|t| parts.is_some_and(|p| p.contains(t)));
     match &action.target {
-        // System ids stand for different buttons in different dialogs, so a label takes precedence.
+        // System ids belong to different buttons in different dialogs, so a label takes precedence.
         Some(target) => has(target.label.as_ref()) || (target.label.is_none() && has(target.res_id.as_ref())),
         None => action.point.is_none() && action.verb != Verb::Wait,
     }
 }
 
-/// Attempts of one action on one state, and their outcomes.
+/// Attempts at one action in one state, and their outcomes.
 #[derive(Default)]
 struct Attempts<'a> {
     attempts: i64,
@@ -180,7 +182,7 @@ struct Outcome<'a> {
     last_at: i64,
 }
 
-/// Pairs of state and action key in the order of their first attempt, and all attempts by pair.
+/// Pairs of state and action key, in the order of their first attempt, and the attempts for each pair.
 type AttemptTable<'a> = (Vec<(i64, &'a str)>, HashMap<(i64, &'a str), Attempts<'a>>);
 
 /// Counts attempts and outcomes by state and action.
@@ -201,8 +203,8 @@ fn tally<'a>(
         entry.attempts += m.count;
         entry.weight += m.weight;
         let Some(to) = m.to.as_deref().and_then(state_of) else { continue };
-        // A transition to a pop-up leads to the page under it. A dialog appeared spontaneously if it is over another
-        // page than the one acted on, or if it appeared without an action.
+        // A transition to a pop-up leads to the page under it. A dialog appeared spontaneously if it covers a page
+        // other than the one acted on, or if it appeared without an action.
         let under = m.below.as_deref().and_then(state_of);
         let by_itself = is_dialog(to)
             && (m.action.verb == Verb::Wait || under.is_some_and(|under| under != from && !is_dialog(from)));
@@ -322,7 +324,7 @@ fn edge(from: i64, to: i64, tried: &Attempts<'_>, outcome: &Outcome<'_>) -> Edge
     }
 }
 
-/// Merges edges between the same states with the same action text, for example of two buttons that cannot be
+/// Merges edges between the same states with the same action text, for example for two buttons that cannot be
 /// distinguished.
 fn merge_duplicates(edges: Vec<Edge>) -> Vec<Edge> {
     let mut at: HashMap<(i64, i64, String), usize> = HashMap::new();
@@ -349,7 +351,7 @@ fn merge_duplicates(edges: Vec<Edge>) -> Vec<Edge> {
     out
 }
 
-/// Converts an imported edge.
+/// Converts an imported edge to an edge of the graph.
 fn from_import(i: &Imported) -> Edge {
     let count = i.count as f64;
     Edge {
@@ -399,7 +401,7 @@ impl Graph {
         self.states.retain(|id, _| own.contains(id) || used.contains(id));
     }
 
-    /// Returns the edges with both ends in a scope.
+    /// Returns the edges whose two ends are both in a scope.
     pub fn own_edges(&self, app: i64) -> impl Iterator<Item = &Edge> {
         let own = move |id: &i64| self.states.get(id).is_some_and(|s| s.app == app);
         self.known_edges().filter(move |e| own(&e.from) && own(&e.to))

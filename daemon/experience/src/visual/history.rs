@@ -1,9 +1,8 @@
-//! The history of changes to the visual memory itself (forget, merge, rename, delete, cleanup), and the undo of these
-//! changes.
+//! The history of changes to the visual memory itself (forget, merge, rename, delete, cleanup), and how to undo them.
 //!
 //! A change records the rows that it is about to touch ([`Change::keep`]) and, when it is committed, the keys of the
-//! rows that were added since. Undo restores the former and deletes the latter. It is possible only while no later
-//! change that is still in effect touched the same rows ([`blocked_by`]).
+//! rows that were added in the meantime. Undo restores the former and deletes the latter. A change can be undone only
+//! while no later change that is still in effect has touched the same rows ([`blocked_by`]).
 //!
 //! Undo keeps the counts that were added since the change: it adds later visits to the restored states, and shifts
 //! later links so that their counts stay the same. Nothing looked for the restored components in the meantime, so these
@@ -11,7 +10,7 @@
 //! the change.
 //!
 //! Rows of [`REFERENCED_TABLES`] are updated in place, because other rows refer to them. All other rows are deleted
-//! first and inserted again, because a restored row may have a unique key that another row has now.
+//! first and inserted again, because another row may now have the unique key of a restored row.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -36,18 +35,18 @@ pub struct Entry {
     pub op: ChangeOp,
     /// Description of the changed item.
     pub what: String,
-    /// Reason.
+    /// Reason for the change.
     pub why: String,
-    /// Time when it was undone, UTC milliseconds.
+    /// Time when the change was undone, UTC milliseconds; `None` if it was not undone.
     pub undone_at: Option<i64>,
     /// Time of the change, UTC milliseconds.
     pub at: i64,
 }
 
-/// A table whose rows can be restored: its name and its key.
+/// A table whose rows can be restored: its name and its key columns.
 type Table = (&'static str, &'static [&'static str]);
 
-/// Tables in the order in which rows are restored, so that the rows they refer to exist.
+/// Tables in the order in which their rows are restored. A row is restored after the rows to which it refers.
 const TABLES: &[Table] = &[
     ("components", &["id"]),
     ("states", &["id"]),
@@ -59,7 +58,7 @@ const TABLES: &[Table] = &[
 /// Tables to whose rows other rows refer.
 const REFERENCED_TABLES: &[&str] = &["components", "states"];
 
-/// Columns of components that only observations change.
+/// Columns of the table `components` that only observations change.
 const SEEN: &[&str] =
     &["label", "dynamic", "bounds_left", "bounds_top", "bounds_right", "bounds_bottom", "confidence", "crop"];
 
@@ -70,19 +69,19 @@ struct Undo {
     restore: BTreeMap<String, Vec<Map<String, Value>>>,
     /// Keys of rows that were added, by table.
     remove: BTreeMap<String, Vec<Map<String, Value>>>,
-    /// Row ids of states, with their number of visits right after the change, to count later visits.
+    /// Row ids of states, each with its number of visits right after the change, from which later visits are counted.
     visits: Vec<(i64, i64)>,
 }
 
 impl Undo {
-    /// Returns the states whose row or links were changed.
+    /// Returns the states whose rows or links were changed.
     fn affected_states(&self) -> BTreeSet<i64> {
         let rows = |table: &str| self.restore.get(table).into_iter().flatten();
         let own = rows("states").filter_map(|row| row["id"].as_i64());
         own.chain(rows("state_components").filter_map(|row| row["state_id"].as_i64())).collect()
     }
 
-    /// Returns table and key of every row that was changed or added.
+    /// Returns the table and key of every row that was changed or added, as text.
     fn touched(&self) -> HashSet<String> {
         let of = |(name, rows): (&String, &Vec<Map<String, Value>>)| -> Vec<String> {
             table_of(name)
@@ -223,7 +222,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 
 const COLUMNS: &str = "id, uid, app_id, op, what, why, undone_at, at";
 
-/// Returns a page of the changes of a scope, or of all scopes, newest first, and the cursor of the next page.
+/// Returns a page of the changes in a scope, or in all scopes, newest first, and the cursor for the next page.
 pub fn list(connection: &Connection, app: Option<i64>, page: Page) -> Result<(Vec<Entry>, Option<i64>)> {
     let wanted = Conditions::new("1")
         .given("app_id = :app", ":app", app)
@@ -236,7 +235,7 @@ pub fn list(connection: &Connection, app: Option<i64>, page: Page) -> Result<(Ve
     Ok((found, next))
 }
 
-/// Returns a change by its id; without an id the newest change of the scope that was not undone.
+/// Returns the change with this id or, without an id, the newest change in the scope that has not been undone.
 pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Result<Option<Entry>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM visual_history WHERE (:app IS NULL OR app_id = :app) AND (:id IS NULL OR id = :id)
@@ -252,7 +251,8 @@ fn read(connection: &Connection, id: i64) -> Result<Undo> {
     serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("malformed change history: {e}")))
 }
 
-/// Returns the newest later change that touched the same rows and was not undone. It must be undone first.
+/// Returns the id of the newest later change that touched the same rows and has not been undone. That change must be
+/// undone first.
 pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
     let own = read(connection, id)?.touched();
     let mut statement = connection.prepare(
@@ -296,7 +296,7 @@ pub(super) fn rows_of(connection: &Connection, id: i64) -> Result<Vec<(&'static 
 /// repeat the change.
 ///
 /// # Errors
-/// A violated constraint, if a removed item has been learned again since.
+/// Returns a constraint violation if a removed item has been learned again since.
 pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     let undo = read(connection, id)?;
     let visits = |state: i64| -> Result<Option<i64>> {

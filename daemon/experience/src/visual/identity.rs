@@ -1,12 +1,12 @@
 //! State identity: decides which state a page structure, or a set of detected components, belongs to. The rules are
 //! pure functions of data in memory.
 //!
-//! Idea: the structure that named a state always is that state. Any other structure joins the most similar state with
-//! the same place and title, if the Jaccard index of their features is over 0.7 and that state lacks at most one of its
-//! features. A page with missing nodes therefore stays the same state. A joined structure that keeps returning becomes
-//! a state of its own, because accidental differences vary. If it merely lacks features, it must also account for a
-//! tenth of the visits of the state that it joined. A structure that is similar to no state keeps its previous state,
-//! or else becomes a new one.
+//! Idea: the structure that named a state always belongs to that state. Any other structure joins the most similar
+//! state with the same place and title, if the Jaccard index of their features is over 0.7 and that state lacks at most
+//! one of the structure's features. A page with missing nodes therefore stays the same state. A joined structure that
+//! keeps returning becomes a state of its own, because accidental differences vary. If it merely lacks features, it
+//! must also account for a tenth of the visits of the state that it joined. A structure that is similar to no state
+//! keeps its previous state, or else becomes a new one.
 //!
 //! Invariants: a page that was only scrolled since it was recognised stays the same state, unless its new structure
 //! already has a state of its own. Different titles separate states. Titles are ignored, as content (names of products
@@ -26,7 +26,7 @@ use std::collections::HashMap;
 use super::likeness::{self, Look};
 use afd_screen::page::structure::Structure;
 
-/// Maximum number of features of a structure that the state it joins lacks.
+/// Maximum number of a structure's features that the state that it joins may lack.
 const MAX_NEW_FEATURES: usize = 1;
 /// Minimum number of sightings for a joined structure to become a state of its own.
 const RETURNS_MIN: u64 = 2;
@@ -37,12 +37,12 @@ const RETURNS_SHARE: u64 = 10;
 /// Minimum number of similar states with other titles for titles to count as content.
 const CONTENT_TITLES_MIN: usize = 24;
 
-/// Returns whether two sets are similar enough to be one state: Jaccard index strictly over 0.7.
+/// Returns whether two sets are similar enough to be one state, which requires a Jaccard index strictly over 0.7.
 pub fn matches(common: usize, union: usize) -> bool {
     10 * common > 7 * union
 }
 
-/// Returns whether two states are similar enough to be merged: Jaccard index strictly over 0.85.
+/// Returns whether two states are similar enough to be merged, which requires a Jaccard index strictly over 0.85.
 pub fn merges(common: usize, union: usize) -> bool {
     20 * common > 17 * union
 }
@@ -78,7 +78,7 @@ struct Sets {
     places: HashMap<String, HashMap<u64, Vec<u32>>>,
 }
 
-/// The most similar set.
+/// The set that is most similar to a given one.
 struct Nearest {
     owner: i64,
     common: usize,
@@ -95,9 +95,9 @@ impl Sets {
         set.iter().for_each(|item| lists.entry(*item).or_default().push(index));
     }
 
-    /// Returns the set with the highest Jaccard index among those that pass and do not have another title; the first of
-    /// equal ones. If there is none, but enough sets with other titles pass ([`CONTENT_TITLES_MIN`]), returns the best
-    /// of those.
+    /// Returns the set with the highest Jaccard index among those that satisfy `passes` and do not have another title.
+    /// Of equally similar sets, returns the first. If there is none, but enough sets with other titles satisfy `passes`
+    /// ([`CONTENT_TITLES_MIN`]), returns the best of those.
     fn nearest(
         &self,
         place: &str,
@@ -138,7 +138,7 @@ impl Sets {
 struct Variant {
     state: i64,
     seen: u64,
-    /// Whether it stays with this state, even if another state is more similar.
+    /// Whether the structure stays with this state, even if another state is more similar.
     pinned: bool,
 }
 
@@ -149,13 +149,13 @@ struct Example {
     hashes: Vec<u64>,
 }
 
-/// Maximum number of examples of a state.
+/// Maximum number of examples per state.
 const MAX_EXAMPLES: usize = 8;
 
 /// The known states of a scope.
 #[derive(Debug, Clone, Default)]
 pub struct Identity {
-    /// Examples of pages with few ids, by place.
+    /// Examples of pages with few resource ids, by place.
     examples: HashMap<String, Vec<Example>>,
     variants: HashMap<String, Variant>,
     pages: Sets,
@@ -168,7 +168,7 @@ pub struct Identity {
 struct StateInfo {
     /// Key of the structure that names the state.
     named_by: Option<String>,
-    /// `s_` and six hexadecimal digits, once it is defined.
+    /// Code of the state, `s_` and six hexadecimal digits; `None` until the state is defined.
     code: Option<String>,
     visits: u64,
 }
@@ -182,18 +182,19 @@ pub enum Change {
         structure: Structure,
         /// Row id of the state.
         state: i64,
-        /// Whether it names the state.
+        /// Whether the structure names the state.
         names: bool,
-        /// Whether it stays with this state, even if another state is more similar: the page was only scrolled.
+        /// Whether the structure stays with this state, even if another state is more similar, because the page was
+        /// only scrolled.
         pinned: bool,
-        /// Whether its evidence is kept as an example of the state.
+        /// Whether the structure's evidence is kept as an example of the state.
         example: bool,
     },
     /// A state was defined.
     Code {
         /// Row id of the state.
         state: i64,
-        /// Its code.
+        /// Code of the state.
         code: String,
     },
     /// A state was defined by a set of components.
@@ -212,16 +213,16 @@ pub enum Change {
     },
 }
 
-/// The state to which a structure belongs.
+/// A decision on the state to which a structure belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// This state, to which it already belonged.
+    /// The structure already belonged to this state.
     Is(i64),
-    /// This state, by similarity.
+    /// The structure joins this state, because it is similar.
     Joins(i64),
-    /// This state, of which it is a further example.
+    /// The structure is a further example of this state.
     Extends(i64),
-    /// A new state.
+    /// The structure belongs to a new state.
     New,
 }
 
@@ -241,7 +242,7 @@ impl Identity {
         }
     }
 
-    /// Returns a copy with only the data that recognition of pages needs.
+    /// Returns a copy with only the data that page recognition needs.
     pub fn of_pages(&self) -> Self {
         Self {
             variants: self.variants.clone(),
@@ -252,7 +253,7 @@ impl Identity {
         }
     }
 
-    /// Returns the row id of the state of a structure, without learning anything.
+    /// Returns the row id of the state to which a structure belongs, without learning anything.
     pub fn recognise(&self, structure: &Structure) -> Option<i64> {
         match self.variants.get(&structure.key()) {
             Some(variant) => Some(variant.state),
@@ -264,7 +265,8 @@ impl Identity {
         }
     }
 
-    /// Adds an example of a state. Ignores it if it has no evidence, or if the state has [`MAX_EXAMPLES`] examples.
+    /// Adds an example of a state. Ignores the example if it has no evidence, or if the state has [`MAX_EXAMPLES`]
+    /// examples.
     pub fn add_example(&mut self, state: i64, place: &str, hashes: &[u64]) {
         let examples = self.examples.entry(place.to_owned()).or_default();
         if !hashes.is_empty() && examples.iter().filter(|e| e.state == state).count() < MAX_EXAMPLES {
@@ -272,7 +274,7 @@ impl Identity {
         }
     }
 
-    /// Decides by its evidence which state a page with few ids belongs to.
+    /// Decides which state a page with few resource ids belongs to, by the page's evidence.
     fn decide_by_evidence(&self, structure: &Structure) -> Verdict {
         let look = Look(&structure.evidence);
         let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
@@ -337,7 +339,7 @@ impl Identity {
         self.states.entry(state).or_default().code = Some(code.to_owned());
     }
 
-    /// Returns the most similar state of the same place.
+    /// Returns the most similar state with the same place.
     fn near(&self, s: &Structure) -> Option<Nearest> {
         let size = s.features.len();
         self.pages.nearest(&s.place, s.title.as_deref(), &s.features, |common, union| {
@@ -345,7 +347,7 @@ impl Identity {
         })
     }
 
-    /// Decides which state a structure belongs to, by the rules of the module documentation.
+    /// Decides which state a structure belongs to, by the rules in the module documentation.
     pub fn decide(&self, structure: &Structure) -> Verdict {
         let key = structure.key();
         let known = self.variants.get(&key);
@@ -370,8 +372,8 @@ impl Identity {
         self.variants.get(key).map(|v| v.state)
     }
 
-    /// Counts a structure that was assigned to a state. With `names`, it names the state. With `pinned`, it stays with
-    /// the state.
+    /// Counts a structure that was assigned to a state. `names` says whether it names the state, and `pinned` whether
+    /// it stays with the state even if another state is more similar.
     pub fn note(&mut self, structure: &Structure, state: i64, names: bool, pinned: bool) {
         let key = structure.key();
         if names {
@@ -385,7 +387,7 @@ impl Identity {
         self.states.entry(state).or_default().visits += 1;
     }
 
-    /// Adds a structure from the database. If it names the state, `named` is its place, title and features.
+    /// Adds a structure from the database. If the structure names the state, `named` is its place, title and features.
     pub fn add_variant(
         &mut self,
         key: &str,
@@ -415,7 +417,7 @@ impl Identity {
         self.components.get(key).copied()
     }
 
-    /// Adds a component.
+    /// Adds a component's key and row id.
     pub fn add_component(&mut self, key: &str, id: i64) {
         self.components.insert(key.to_owned(), id);
     }

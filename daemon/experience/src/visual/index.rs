@@ -1,9 +1,9 @@
-//! The index that recognises the state of a screen without a query of the database.
+//! The index that recognises the state of a screen without a database query.
 //!
 //! The identity of each scope exists twice. The writer thread has a draft, which it changes while it runs the SQL of a
-//! lesson, so that the next lesson sees the changes. Readers have a copy of their own. It is updated after the commit,
-//! and never locked for long. When the store rolls back a write, drafts may be ahead of the database, so the index
-//! drops everything that it has loaded.
+//! lesson, so that the next lesson sees the changes. Readers have a copy of their own. This copy is updated after the
+//! commit, and never locked for long. When the store rolls back a write, drafts may be ahead of the database, so the
+//! index drops everything that it has loaded.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,12 +23,13 @@ use afd_store::args;
 pub struct Index {
     identities: Mutex<HashMap<Scope, Arc<Loaded>>>,
     pending: Mutex<HashMap<i64, Touched>>,
-    /// Number of writes that the store has rolled back, and that number when the loaded data was last valid.
+    /// Number of writes that the store has rolled back, and the value of this counter when the loaded data was last
+    /// valid.
     undone: Arc<AtomicU64>,
     undone_at_load: AtomicU64,
 }
 
-/// The work of the upkeep job in a scope.
+/// The pending work of the upkeep job in a scope.
 #[derive(Debug, Clone, Default)]
 pub struct Touched {
     /// States with a new set of components.
@@ -37,16 +38,16 @@ pub struct Touched {
     pub everything: bool,
 }
 
-/// The recognised state of a screen.
+/// The state that was recognised on a screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
     /// Row id of the state.
     pub state: i64,
-    /// Key of the structure that names it.
+    /// Key of the structure that names the state.
     pub key: Option<String>,
     /// Whether exactly this structure was seen before.
     pub exact: bool,
-    /// Its code, once it is defined.
+    /// Code of the state; `None` until the state is defined.
     pub code: Option<String>,
 }
 
@@ -135,7 +136,7 @@ impl Index {
         self.identities.lock().get(scope).cloned()
     }
 
-    /// Drops a scope whose rows were changed, so that it is loaded again.
+    /// Drops a scope whose rows were changed, so that it is loaded again on its next use.
     pub fn reload(&self, scope: &Scope) {
         self.identities.lock().remove(scope);
     }
@@ -145,7 +146,7 @@ impl Index {
         self.identities.lock().clear();
     }
 
-    /// Returns the state of a structure, if its scope is loaded.
+    /// Returns the state to which a structure belongs, if it is known and its scope is loaded.
     pub fn recognise(&self, structure: &Structure) -> Option<Recognised> {
         let loaded = self.loaded(&of(structure))?;
         let identity = loaded.published.read();
@@ -244,7 +245,7 @@ pub fn defining_sets(connection: &Connection, app: i64) -> Result<Vec<(i64, Vec<
     Ok(sets)
 }
 
-/// Encodes hashes for a column.
+/// Encodes hashes as the value of a database column.
 pub(super) fn blob(features: &[u64]) -> Vec<u8> {
     features.iter().flat_map(|f| f.to_le_bytes()).collect()
 }
@@ -258,7 +259,7 @@ pub(super) fn with_evidence(features: &[u64], evidence: &[u64]) -> Vec<u8> {
     blob(&features.iter().copied().chain(mark).chain(evidence.iter().copied()).collect::<Vec<_>>())
 }
 
-/// Separates features from evidence.
+/// Separates the features of a structure from its evidence.
 fn without_evidence(mut hashes: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
     match hashes.iter().position(|h| *h == EVIDENCE_MARK) {
         Some(at) => {
@@ -270,7 +271,7 @@ fn without_evidence(mut hashes: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
     }
 }
 
-/// Decodes the hashes of a column.
+/// Decodes hashes from the value of a database column.
 fn features(blob: &[u8]) -> Vec<u64> {
     blob.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default())).collect()
 }

@@ -1,4 +1,4 @@
-//! Known pages and elements of an app, from which test coverage is computed.
+//! An app's known pages and elements, from which test coverage is computed.
 
 use rusqlite::Connection;
 
@@ -11,7 +11,7 @@ pub struct Page {
     pub id: i64,
     /// Code of its state.
     pub code: String,
-    /// Name, else title, else code.
+    /// Name of its state, or else the title, or else the code.
     pub name: String,
 }
 
@@ -42,7 +42,7 @@ pub struct Element {
     pub res_id: Option<String>,
 }
 
-/// Returns the interactive components of an app and of its sites; plain texts and containers are left out.
+/// Returns the interactive components of an app and of its sites; plain text and containers are left out.
 pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
     connection.all(
         "SELECT c.uid, c.key, c.name, c.label, c.res_id FROM components c JOIN apps a ON a.id = c.app_id
@@ -54,7 +54,7 @@ pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
 }
 
 impl Element {
-    /// Returns whether a text names the element: it is the uid or, ignoring case, the name, the label, or the resource
+    /// Returns whether `given` names the element: it is the uid or, ignoring case, the name, the label, or the resource
     /// id with or without its package.
     pub fn is_called(&self, given: &str) -> bool {
         let folded = given.to_lowercase();

@@ -1,13 +1,13 @@
-//! Learning: stores the lesson of one observation: which components were present, which were missed, and which state
-//! the screen showed.
+//! Stores what one observation teaches: which components were present, which were missed, and which state the screen
+//! showed.
 //!
-//! Only changes are written. An unchanged page adds one to a counter of its state and to one of its scope. The number
-//! of sightings of each component is the number of visits of the state since `from_visit`, minus `missed`. A component
-//! that could not be observed, because it may have scrolled out of view or because its source did not run, counts
-//! neither as seen nor as missed.
+//! Only changes are written. For an unchanged page, only two counters are incremented: one of its state and one of its
+//! scope. The number of sightings of each component is the number of visits of the state since `from_visit`, minus
+//! `missed`. A component that could not be observed, because it may have scrolled out of view or because its source did
+//! not run, counts neither as seen nor as missed.
 //!
 //! A page is defined when it is seen for the second time, by the components that were present both times. This gives it
-//! a code. A state that stands for a set of detections is defined at once, by the components that were known before.
+//! a code. A state that represents a set of detections is defined at once, by the components that were known before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,12 +24,12 @@ use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
 use afd_store::{Result, Sql as _, args, read};
 
-/// Outcome of a lesson.
+/// The outcome of a lesson.
 #[derive(Debug, Clone, Default)]
 pub struct Learned {
     /// Row id of the scope.
     pub app: i64,
-    /// Number of lessons of the scope, including this one.
+    /// Number of lessons in the scope, including this one.
     pub learn_count: i64,
     /// Row id of the state; `None` if none of the detected components was known before.
     pub state: Option<i64>,
@@ -143,8 +143,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Defines a page that is seen again by the components that were present each time. The first visit only stores the
-    /// texts.
+    /// Defines a page, when it is seen again, by the components that were present each time. The first visit only
+    /// stores the page's text.
     fn define_page(&self, state: i64, first: bool, structure: &Structure) -> Result<Option<String>> {
         if first {
             states::set_texts(self.connection, state, &self.lesson.texts)?;
@@ -204,7 +204,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Creates a state that stands for a set of detections.
+    /// Creates a state that represents a set of detections.
     fn new_set(&self, seen: &[(i64, bool)], stable: &[u64]) -> Result<i64> {
         let ids: Vec<i64> = stable.iter().filter_map(|id| i64::try_from(*id).ok()).collect();
         let names = components::names(self.connection, &ids)?;
@@ -219,7 +219,8 @@ impl Step<'_> {
         Ok(state)
     }
 
-    /// Returns the row id of a sighting's component, and whether it was known before. Inserts a new component.
+    /// Returns the row id of a sighting's component, and whether it was known before. Inserts the component if it is
+    /// new.
     fn component(
         &self,
         identity: &mut index::Lesson<'_>,
@@ -249,8 +250,8 @@ impl Step<'_> {
         components::mark_attached(self.connection, component)
     }
 
-    /// Updates the links of a state with the sightings. If it `grows`, as a page does, components that are seen on it
-    /// again join its defining set. The defining set of a state of detections never changes.
+    /// Updates a state's links with the sightings. If the state `grows`, as a page does, components that are seen on it
+    /// again join its defining set. The defining set of a state that represents detections never changes.
     fn update_links(
         &self,
         identity: &mut index::Lesson<'_>,
@@ -290,8 +291,9 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Counts misses on other states with the same place and title, which are other looks of this page. Components that
-    /// an update of the app removed are forgotten in this way, although their old look never appears again.
+    /// Counts misses on other states with the same place and title, which are other appearances of this page. In this
+    /// way, components that an app update removed are forgotten, although the page's old appearance is never seen
+    /// again.
     fn miss_on_other_looks(&self, structure: &Structure, state: i64, learned: &mut Learned) -> Result<()> {
         let Some(title) = structure.title.as_deref().filter(|_| !structure.dialog && !self.lesson.cut) else {
             return Ok(());
@@ -329,8 +331,8 @@ impl Step<'_> {
         )
     }
 
-    /// Counts a miss. The first of several consecutive misses stores the time of the visit before it, as the last time
-    /// that the component was seen.
+    /// Counts a miss. The first of several consecutive misses stores the time of the previous visit as the time at
+    /// which the component was last seen.
     fn miss(&self, state: i64, link: &Link, before: i64) -> Result<()> {
         self.connection.run(
             "UPDATE state_components SET missed = missed + 1, misses = misses + 1,
@@ -341,7 +343,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Excludes a visit at which a component could not be observed: it counts neither as seen nor as missed.
+    /// Excludes a visit at which a component could not be observed: the component counts neither as seen nor as missed.
     fn skip_visit(&self, state: i64, link: &Link, before: i64) -> Result<()> {
         self.connection.run(
             "UPDATE state_components SET from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)
@@ -351,7 +353,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Stores the changes of a component that was expected and seen.
+    /// Stores the changes to a component that was expected and seen.
     fn see(&self, state: i64, sighting: &Sighting, link: &Link, grows: bool) -> Result<()> {
         if link.misses > 0 || link.seen_before.is_some() || (grows && !link.defining) {
             self.connection.run(

@@ -4,23 +4,24 @@ use super::scope::Scope;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
 
-/// Source of components that were read from the accessibility tree.
+/// Name of the source of components that were read from the accessibility tree.
 pub const TREE: &str = "tree";
 
 /// The data that is learned from one observation of a screen.
 #[derive(Debug, Clone)]
 pub struct Lesson {
-    /// App or site to which it belongs.
+    /// App or site to which the screen belongs.
     pub scope: Scope,
     /// Structure of the page; `None` if there is no reliable tree.
     pub structure: Option<Structure>,
     /// Components that were seen.
     pub sightings: Vec<Sighting>,
-    /// Whether the list is truncated. Components that are not in a truncated list do not count as missed.
+    /// Whether the list of sightings is truncated. Components that a truncated list lacks do not count as missed.
     pub cut: bool,
     /// Texts on the screen.
     pub texts: Vec<String>,
-    /// Key of the page's structure before it was scrolled, if it was only scrolled since. It is still the same page.
+    /// If the page was only scrolled since it was recognised: key of the structure that it had before. It is still the
+    /// same page.
     pub scrolled_from: Option<String>,
     /// Name that the caller gave the page.
     pub page: Option<String>,
@@ -33,7 +34,7 @@ pub struct Lesson {
 }
 
 impl Lesson {
-    /// Creates a lesson without an element tree, to which the caller adds the results of a detector.
+    /// Creates a lesson without an element tree, to which the caller adds detector results.
     pub fn of_picture(scope: Scope, page: Option<String>, at: i64) -> Self {
         Self {
             scope,
@@ -53,7 +54,7 @@ impl Lesson {
 /// A component that was seen.
 #[derive(Debug, Clone)]
 pub struct Sighting {
-    /// Identifies the component within its scope.
+    /// Key that identifies the component within its scope.
     pub key: String,
     /// Preferred name for a new component. If another component has it, a number is appended.
     pub name: String,
@@ -63,7 +64,7 @@ pub struct Sighting {
     pub kind: String,
     /// Its text.
     pub label: Option<String>,
-    /// Whether the text belongs to its identity and does not change on its own.
+    /// Whether the text is part of the component's identity and does not change on its own.
     pub steady: bool,
     /// Whether it scrolls in and out of view.
     pub scrolls: bool,
@@ -75,6 +76,6 @@ pub struct Sighting {
     pub bounds: Option<Rect>,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
-    /// Uid of the artifact with its picture.
+    /// Uid of the artifact that contains its picture.
     pub crop: Option<String>,
 }

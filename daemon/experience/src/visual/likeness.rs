@@ -3,8 +3,8 @@
 //! Idea: [`same`] compares headings, selected tabs, labels, controls and element positions, mostly as Jaccard indices
 //! of their hashes. Equal headings mean the same page, unless controls and shapes or the selected tab differ. Different
 //! headings separate pages, unless the heading is content: the name of a recipe varies while the controls around it
-//! stay. A heading that is also the label of a control of the other page is a destination, not content. A page in
-//! another language shares no texts with the known one. [`same_places`] then compares element positions and shapes, and
+//! stay. A heading that is also the label of a control on the other page is a destination, not content. A page in
+//! another language shares no text with the known one. [`same_places`] then compares element positions and shapes, and
 //! the best match must beat all others by [`MARGIN`].
 //!
 //! Invariant: an uncertain capture becomes a new page.
@@ -25,40 +25,42 @@ const SAME_LABELS: f64 = 0.45;
 const SAME_DESPITE_TAB: f64 = 0.35;
 /// Minimum Jaccard index of the controls if at most one page has a visible heading.
 const SAME_HEADLESS: f64 = 0.6;
-/// Minimum Jaccard index of the labels if large headings differ and at least five labels are shared, as with items of
-/// which one was scrolled.
+/// Minimum Jaccard index of the labels if large headings differ and at least five labels are shared, as with the pages
+/// of two items of which one was scrolled.
 const SCROLLED_LABELS: f64 = 0.28;
-/// Minimum Jaccard indices of labels and of places for pages that look alike and share some texts, as two items do.
+/// Minimum Jaccard indices of labels and of places for pages that look alike and share some labels, as the pages of two
+/// items do.
 const ALIKE_LABELS: f64 = 0.2;
 const ALIKE_PLACES: f64 = 0.55;
-/// Two pages with one heading are different if each has at least [`OWN_CONTROLS`] controls, if they share at most the
-/// part [`SHARED_CONTROLS`] of the controls of the page with fewer, and if the Jaccard index of their shapes is below
-/// [`OTHER_SHAPES`].
+/// Two pages with the same heading are different if each has at least [`OWN_CONTROLS`] controls, if they share at most
+/// the fraction [`SHARED_CONTROLS`] of the controls on the page with fewer controls, and if the Jaccard index of their
+/// shapes is below [`OTHER_SHAPES`].
 const OWN_CONTROLS: usize = 2;
 const SHARED_CONTROLS: f64 = 0.5;
 const OTHER_SHAPES: f64 = 0.4;
-/// Maximum share of common texts, and of common controls, in the page that has fewer, for two pages to be in different
-/// languages; and maximum number of common texts.
+/// Maximum share of common labels, and of common controls, relative to the page that has fewer, for two pages to be in
+/// different languages; and maximum number of common labels.
 const OTHER_TEXTS: f64 = 0.3;
 const MAX_OTHER_TEXTS: usize = 4;
-/// The maximum share of common texts if the labels of the navigation or of the back control differ.
+/// Maximum share of common labels for two pages to be in different languages, if their navigation labels or the labels
+/// of their back controls differ.
 const OTHER_TEXTS_BESIDE: f64 = 0.6;
-/// Minimum share of common navigation labels for two pages to be in one language.
+/// Minimum share of common navigation labels for two pages to be in the same language.
 const SAME_NAVIGATION: f64 = 0.5;
-/// Minimum result of [`same_places`] for pages in different languages, and the bonus in it for a tab that is selected
-/// on both.
+/// Minimum result of [`same_places`] for two captures in different languages to show the same page, and the bonus that
+/// this result includes if the same tab is selected on both.
 pub const SAME_PLACES: f64 = 0.36;
 const SAME_TAB: f64 = 0.25;
-/// Jaccard index of the places of elements below which a capture is kept as a further example.
+/// Jaccard index of element positions below which a capture is kept as a further example.
 const DIFFERENT_PLACES: f64 = 0.6;
-/// Margin by which the best match of a page in another language must beat all others.
+/// Margin by which the best match for a page in another language must beat all others.
 pub const MARGIN: f64 = 0.08;
 
 /// A capture of a page, as the sorted hashes of its evidence.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a>(pub &'a [u64]);
 
-/// The relation of the selected tabs of two pages.
+/// The relation between the selected tabs of two pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TabRelation {
     Unknown,
@@ -91,20 +93,20 @@ impl<'a> Look<'a> {
         (2..=MAX_TABS).any(|n| self.of(Kind::Tabs).contains(&hash(Kind::Tabs, &row_of_tabs(true, n))))
     }
 
-    /// Returns the selected tab of a row, if the page has such a row.
+    /// Returns the index of the selected tab in a row of `count` tabs, if the page has such a row.
     fn selected(self, at_bottom: bool, count: usize) -> Option<usize> {
         (0..count)
             .find(|i| self.of(Kind::Selected).contains(&hash(Kind::Selected, &selected_tab(at_bottom, count, *i))))
     }
 
-    /// Returns whether a heading is the label of a control of the page.
+    /// Returns whether a heading is the label of a control on the page.
     fn leads_to(self, heading: u64) -> bool {
         let has = |kind: Kind| self.of(kind).iter().any(|h| h & BODY == heading);
         has(Kind::Label) || has(Kind::SelectedLabel) || has(Kind::Navigation)
     }
 }
 
-/// Mask of the part of a hash without its kind.
+/// Mask for the part of a hash that excludes its kind.
 const BODY: u64 = (1 << 56) - 1;
 
 fn shared(a: &[u64], b: &[u64]) -> usize {
@@ -120,7 +122,8 @@ fn overlap(a: &[u64], b: &[u64]) -> f64 {
     shared(a, b) as f64 / a.len().min(b.len()).max(1) as f64
 }
 
-/// Returns the relation of the selected tabs at the bottom, or of those in a row further up.
+/// Returns the relation between the selected tabs in the rows at the bottom or, if `at_bottom` is false, in the rows
+/// further up.
 fn tabs(a: Look<'_>, b: Look<'_>, at_bottom: bool) -> TabRelation {
     let both = |count| Some((a.selected(at_bottom, count)?, b.selected(at_bottom, count)?));
     match (2..=MAX_TABS).find_map(both) {
@@ -130,7 +133,8 @@ fn tabs(a: Look<'_>, b: Look<'_>, at_bottom: bool) -> TabRelation {
     }
 }
 
-/// Returns a score of how surely two captures show the same page in the same language, up to 2, or 0 if they do not.
+/// Returns how certain it is that two captures show the same page in the same language, as a score of up to 2. Returns
+/// 0 if they do not.
 pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let of = |kind: Kind| (a.of(kind), b.of(kind));
     let labels = jaccard(of(Kind::Label).0, of(Kind::Label).1);
@@ -223,15 +227,15 @@ pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
     !leads && other_controls && overlap(texts.0, texts.1) < OTHER_TEXTS && shared(texts.0, texts.1) <= MAX_OTHER_TEXTS
 }
 
-/// Returns whether two captures show their elements at different places, for example because the page was scrolled.
+/// Returns whether two captures show their elements in different places, for example because the page was scrolled.
 pub fn looks_different(a: Look<'_>, b: Look<'_>) -> bool {
     jaccard(a.of(Kind::Place), b.of(Kind::Place)) < DIFFERENT_PLACES
 }
 
-/// Returns how well the places and shapes of the elements of two captures in different languages agree, see
-/// [`SAME_PLACES`]. Returns 0 if the captures differ in their selected tabs, in the presence of a heading or of tabs at
-/// the bottom, or in the kind of heading. Places alone are not enough, because a longer text moves the elements below
-/// it.
+/// Returns how well the places and shapes of elements agree between two captures in different languages.
+/// [`SAME_PLACES`] is the minimum for the same page. Returns 0 if the captures differ in their selected tabs, in the
+/// presence of a heading or of tabs at the bottom, or in the kind of heading. Places alone are not enough, because
+/// longer text moves the elements below it.
 pub fn same_places(a: Look<'_>, b: Look<'_>) -> f64 {
     let relations = [tabs(a, b, false), tabs(a, b, true)];
     let fits = !relations.contains(&TabRelation::Other)

@@ -1,14 +1,13 @@
 //! Merges states that have become similar.
 //!
 //! Idea: two states of detections are merged if the Jaccard index of their defining sets is over 0.85. Pages are
-//! identified by their structure. They are merged only when an update of the app has given a page a new look: the new
-//! page has the same place and title, and nearly the same components (the same limit), and the old one has not been
-//! seen since.
+//! identified by their structure. They are merged only when an app update has given a page a new look: the new page has
+//! the same place and title, and nearly the same components (the same limit), and the old one has not been seen since.
 //!
 //! Thresholds: 0.85 is in [`identity::merges`]. `tests/e2e/golden.rs` compares merges of detections with the source
 //! tool. A new look must have about as many visits as misses are needed to forget a component (`forget_threshold`).
 //!
-//! Invariant: no counts are lost: the survivor has the visits, components and structures of both states. The edges of
+//! Invariant: no counts are lost. The survivor has the visits, components and structures of both states. The edges of
 //! the state graph refer to structures and need no change. Imported edges refer to states and are rewritten. Every
 //! merge can be undone ([`super::history`]).
 
@@ -25,7 +24,7 @@ use super::scope::Known;
 use super::states::{self, State};
 use afd_store::{Result, Sql as _, args};
 
-/// Merges states that have become similar, and returns the changes. It compares only pairs with a touched state,
+/// Merges states that have become similar, and returns the changes. Only pairs with a touched state are compared,
 /// because no other pair can have become similar.
 pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touched, at: i64) -> Result<Vec<Entry>> {
     if touched.states.is_empty() && !touched.everything {
@@ -84,7 +83,7 @@ pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64)
     Ok(entries)
 }
 
-/// Returns the row ids of the components of a state that do not scroll.
+/// Returns the row ids of a state's components that do not scroll.
 fn tree_components(connection: &Connection, state: i64) -> Result<HashSet<i64>> {
     connection.all(
         "SELECT sc.component_id FROM state_components sc JOIN components c ON c.id = sc.component_id
@@ -94,7 +93,8 @@ fn tree_components(connection: &Connection, state: i64) -> Result<HashSet<i64>> 
     )
 }
 
-/// Returns the first pair of states, in their order, that is similar enough, with the sizes of intersection and union.
+/// Returns the first pair of states that are similar enough, in the order of `sets`, with the sizes of the intersection
+/// and the union of their sets.
 fn first_pair(sets: &[(i64, Vec<u64>)], touched: &Touched) -> Option<(i64, i64, usize, usize)> {
     let mut lists: HashMap<u64, Vec<usize>> = HashMap::new();
     for (i, (_, set)) in sets.iter().enumerate() {
@@ -145,7 +145,7 @@ fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, 
     change.commit(origin, ChangeOp::Merge, &what, why, at)
 }
 
-/// The usage counts of a component on a state.
+/// The usage counts of a component in a state.
 struct Link {
     defining: bool,
     seen: i64,
@@ -185,7 +185,7 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         let seen: i64 = found().map(|l| l.seen).sum();
         // A component that was seen on one of the states was not missed.
         let misses = found().map(|l| l.misses).min().unwrap_or_default();
-        // `None` stands for the last visit of the state.
+        // `None` means the last visit to the state.
         let seen_before =
             if found().any(|l| l.seen_before.is_none()) { None } else { found().filter_map(|l| l.seen_before).max() };
         connection.execute(

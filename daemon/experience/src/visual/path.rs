@@ -7,9 +7,9 @@
 //!
 //! Invariant: interrupts are never part of a route, and a route uses only one edge between two states, the best one.
 //!
-//! Constants: a step costs as much as a risk of about 2 %, ten seconds as much as a risk of about 10 %. A step that was
-//! never measured counts as one second. `tests/e2e/golden.rs` compares routes with the fewest steps with the source
-//! tool.
+//! Constants: a step costs as much as a risk of about 2 %, and ten seconds cost as much as a risk of about 10 %. A step
+//! that was never measured counts as one second. `tests/e2e/golden.rs` compares the routes that have the fewest steps
+//! with those of the source tool.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ use super::graph::{Edge, Graph};
 /// Cost of a step in addition to its risk, because every step may have unexpected effects. Costs are in millionths of
 /// the unit of the negative natural logarithm of a probability.
 const STEP: u64 = 20_000;
-/// Cost of a millisecond. Ten seconds cost about as much as a risk of 10 %.
+/// Cost of a millisecond of duration. Ten seconds cost about as much as a risk of 10 %.
 const MILLISECOND: u64 = 10;
 /// Assumed duration of a step that was never measured, milliseconds.
 const UNMEASURED_MS: i64 = 1_000;
@@ -28,7 +28,7 @@ const UNMEASURED_MS: i64 = 1_000;
 /// A route from one state to another.
 #[derive(Debug, Clone)]
 pub struct Route<'a> {
-    /// Its edges; empty when the start is a goal.
+    /// Edges of the route; empty if the start is a goal.
     pub edges: Vec<&'a Edge>,
     /// Probability that all steps succeed.
     pub probability: f64,
@@ -55,7 +55,7 @@ fn cost(edge: &Edge) -> u64 {
     risk as u64 + STEP + time * MILLISECOND
 }
 
-/// Returns the best edge between each two states: the cheapest one or, for the fewest steps, the one that was seen
+/// Returns the best edge between each pair of states: the cheapest one or, for the fewest steps, the one that was seen
 /// first.
 fn best_edges<'a>(graph: &'a Graph, shortest: bool) -> HashMap<i64, Vec<&'a Edge>> {
     let mut best: HashMap<i64, Vec<&'a Edge>> = HashMap::new();
@@ -73,7 +73,7 @@ fn best_edges<'a>(graph: &'a Graph, shortest: bool) -> HashMap<i64, Vec<&'a Edge
     best
 }
 
-/// Returns the best routes, best first; empty when no route is known.
+/// Returns the best routes, best first. The list is empty if no route is known.
 pub fn routes<'a>(graph: &'a Graph, wanted: &RouteQuery) -> Vec<Route<'a>> {
     let best = best_edges(graph, wanted.shortest);
     let out = |state: &i64| best.get(state).map(Vec::as_slice).unwrap_or_default();
@@ -96,8 +96,8 @@ fn route(edges: Vec<&Edge>) -> Route<'_> {
     }
 }
 
-/// Returns the reachable state that has most in common with an unreachable goal, by components and place. Of equal
-/// states, returns the one with the fewest steps.
+/// Returns the reachable state that has most in common with an unreachable goal, by components and place. Of equally
+/// similar states, returns the one that takes the fewest steps to reach.
 pub fn nearest(graph: &Graph, wanted: &RouteQuery, components: &BTreeMap<i64, BTreeSet<String>>) -> Option<i64> {
     let best = best_edges(graph, true);
     let reached: Vec<i64> =

@@ -27,8 +27,8 @@ const EMPTY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Removes the content of rows that were deleted before this time (UTC milliseconds), and the changes in the history
-/// until then.
+/// Removes the content of rows that were deleted before this time (UTC milliseconds), and deletes the earlier changes
+/// from the history.
 pub fn expired(connection: &Connection, before: i64) -> Result<()> {
     connection.execute("DELETE FROM visual_history WHERE at < :before", args! {before})?;
     for (_, empty) in EMPTY {
@@ -37,7 +37,8 @@ pub fn expired(connection: &Connection, before: i64) -> Result<()> {
     Ok(())
 }
 
-/// Removes the content of the rows that a change deleted, and all changes in the history that could restore them.
+/// Removes the content of the rows that a change deleted, and deletes from the history all changes that could restore
+/// them.
 pub fn change(connection: &Connection, id: i64) -> Result<()> {
     let rows = history::rows_of(connection, id)?;
     for other in history::touching(connection, id)? {

@@ -11,12 +11,12 @@ use std::fmt::Write;
 use super::graph::{Edge, Graph};
 use super::states::State;
 
-/// Maximum length of the label of an edge, characters.
+/// Maximum length of an edge label, characters.
 const MAX_LABEL: usize = 34;
 /// Maximum number of lines with labels. With more lines, labels would overlap and are shown on hover only.
 const MAX_LABELLED: usize = 80;
 
-/// A drawn state.
+/// A state in the drawing.
 struct Node<'a> {
     id: String,
     state: &'a State,
@@ -48,7 +48,7 @@ impl Line<'_> {
         )
     }
 
-    /// Returns the full text of all its edges, one per line.
+    /// Returns the full descriptions of the edges that the line combines, one per row.
     fn tooltip(&self) -> String {
         let one = |e: &&Edge| format!("{} ({} of {}, {:.0}%)", e.action, e.count, e.attempts, e.success_rate * 100.0);
         self.edges.iter().map(one).collect::<Vec<_>>().join("\n")
@@ -87,7 +87,7 @@ impl<'a> Picture<'a> {
                 clusters.len() - 1
             });
             let id = state.code.clone().unwrap_or_default();
-            // Codes are unique within one scope only.
+            // Codes are unique only within a scope.
             let id = if nodes.iter().any(|n| n.id == id) { format!("{id}_{}", state.id) } else { id };
             nodes.push(Node { id, state, interrupt: graph.is_interrupt(state.id), cluster });
         }
@@ -131,7 +131,7 @@ impl<'a> Picture<'a> {
         self.nodes.iter().enumerate().filter(move |(_, n)| n.cluster == cluster)
     }
 
-    /// Draws for Graphviz.
+    /// Returns the drawing in Graphviz DOT format.
     pub fn dot(&self) -> String {
         let quoted =
             |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"));
@@ -153,7 +153,7 @@ impl<'a> Picture<'a> {
         out
     }
 
-    /// Draws for Mermaid.
+    /// Returns the drawing in Mermaid format.
     pub fn mermaid(&self) -> String {
         let escaped = |text: &str| {
             let special = |c: char| {
@@ -256,7 +256,7 @@ impl Picture<'_> {
         layout
     }
 
-    /// Draws as SVG.
+    /// Returns the drawing as an SVG document.
     pub fn svg(&self) -> String {
         let layout = self.layout();
         let (width, height) = (layout.size.0.max(200.0), layout.size.1.max(80.0));

@@ -7,7 +7,7 @@ use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 /// An app, or a site in a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// Package or program.
+    /// Name of the package or program.
     pub app: String,
     /// Name of the site; `None` for the app itself.
     pub site: Option<String>,
@@ -76,7 +76,7 @@ pub fn get_or_create(connection: &Connection, origin: &str, scope: &Scope) -> Re
     find(connection, scope)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
-/// Counts a lesson, and with `by_detector` also an observation by a detector alone. Returns the number of lessons.
+/// Counts a lesson, and with `by_detector` also an observation by a detector alone. Returns the new number of lessons.
 pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool, at: i64) -> Result<i64> {
     connection.one(
         "UPDATE apps SET learn_count = learn_count + 1, detector_looks = detector_looks + :detector_looks,
@@ -96,7 +96,7 @@ pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result
     Ok(())
 }
 
-/// Stores the artifact with the picture of a page. Returns the uid of the artifact that it replaces.
+/// Stores which artifact contains the picture of a page. Returns the uid of the artifact that it replaces, if any.
 pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<Option<String>> {
     let path = format!("$._pages.\"{}\"", page.replace(['"', '\\'], "_"));
     let before: Option<String> =

@@ -1,4 +1,4 @@
-//! States: pages, dialogs, and sets of detections that stand for a page. This module stores them; [`super::identity`]
+//! States: pages, dialogs, and sets of detections that represent a page. This module stores them; [`super::identity`]
 //! decides which state a screen shows.
 //!
 //! Idea: a page or dialog is recognised by its structures (`state_variants`). One of them names the state, and the
@@ -9,7 +9,7 @@
 //! derived from visits: a component of a state was seen at all visits since `from_visit` except `missed` of them. A
 //! visit without changes therefore updates no row of a component.
 //!
-//! The only threshold here is [`MAX_TEXTS`]. Those of recognition are in [`super::identity`] and `likeness`.
+//! The only threshold here is [`MAX_TEXTS`]. The thresholds for recognition are in [`super::identity`] and `likeness`.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
 use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
-/// Maximum number of texts kept per state.
+/// Maximum number of text strings kept per state.
 const MAX_TEXTS: usize = 50;
 
 /// A state.
@@ -34,7 +34,7 @@ pub struct State {
     pub id: i64,
     /// Unique id, the same in every copy of this memory.
     pub uid: String,
-    /// Uid of the store that learned it first; `None` for this store.
+    /// Uid of the store that first learned the state; `None` for this store.
     pub origin: Option<String>,
     /// Row id of the scope.
     pub app: i64,
@@ -48,7 +48,7 @@ pub struct State {
     pub kind: StateKind,
     /// Activity or URL; empty if there is none.
     pub place: String,
-    /// Title of the page, digits masked.
+    /// Title of the page, with digits masked.
     pub title: Option<String>,
     /// Number of visits.
     pub visit_count: i64,
@@ -58,7 +58,7 @@ pub struct State {
     pub first_seen: i64,
     /// Time of the last visit, UTC milliseconds.
     pub last_seen: i64,
-    /// Members of its file without a column of their own, as JSON.
+    /// Members of the imported row that have no column, as JSON.
     pub extra: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl State {
 /// A counted visit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Visit {
-    /// Number of visits, including this one.
+    /// Number of visits to the state, including this one.
     pub count: i64,
     /// Time of the previous visit, UTC milliseconds.
     pub before: i64,
@@ -122,7 +122,7 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
     connection.first(&sql, args! {id}, read)
 }
 
-/// Returns the names of the components that define each state of a scope, as pairs of state and name.
+/// Returns the names of the components that define each state in a scope, as pairs of state and name.
 pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
@@ -153,7 +153,7 @@ pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(Strin
     Ok(found)
 }
 
-/// Returns the keys of the structures of the same state as this one, including its own.
+/// Returns the keys of all structures that belong to the same state as the structure with this key, including this key.
 pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT key FROM state_variants WHERE state_id = (SELECT state_id FROM state_variants WHERE key = :key)
@@ -223,7 +223,7 @@ pub(super) fn insert_page(
     Ok(connection.last_insert_rowid())
 }
 
-/// Inserts a state that stands for a set of detections.
+/// Inserts a state that represents a set of detections.
 pub(super) fn insert_set(
     connection: &Connection,
     origin: &str,
@@ -245,7 +245,7 @@ pub(super) fn insert_set(
     Ok(connection.last_insert_rowid())
 }
 
-/// Encodes the first [`MAX_TEXTS`] texts for a column.
+/// Encodes the first [`MAX_TEXTS`] strings as the value of a database column.
 fn texts(texts: &[String]) -> String {
     serde_json::to_string(&texts[..texts.len().min(MAX_TEXTS)]).unwrap_or_else(|_| "[]".to_owned())
 }
@@ -310,11 +310,11 @@ pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Resul
 /// The relation of a structure to its state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standing {
-    /// Whether it names the state.
+    /// Whether the structure names the state.
     pub names: bool,
-    /// Whether it stays with the state, even if another state is more similar.
+    /// Whether the structure stays with the state, even if another state is more similar.
     pub pinned: bool,
-    /// Whether its evidence is kept as an example of the state.
+    /// Whether the structure's evidence is kept as an example of the state.
     pub example: bool,
 }
 
@@ -352,9 +352,9 @@ pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>>
     }
 }
 
-/// Stores which components were found by their pictures and which were missed. With a known state, this is a visit that
-/// looked only for these components. Without one, only loose components can be missed. Returns the number of misses on
-/// the state.
+/// Stores which components were found by their pictures and which were missed. If the state is known, this counts as a
+/// visit that looked only for these components. If it is not, only loose components can be missed. Returns the number
+/// of the state's components that were missed.
 pub fn note_matches(
     connection: &Connection,
     app: i64,

@@ -96,7 +96,7 @@ fn sighting(name: &str) -> Sighting {
     }
 }
 
-/// Returns a lesson of a page with these components.
+/// Returns a lesson from a page with these components.
 fn lesson(structure: Structure, names: &[&str]) -> Lesson {
     Lesson {
         structure: Some(structure),
@@ -107,7 +107,7 @@ fn lesson(structure: Structure, names: &[&str]) -> Lesson {
     }
 }
 
-/// Returns a lesson of a picture in which a detector found these components.
+/// Returns a lesson from a picture in which a detector found these components.
 fn picture(names: &[&str]) -> Lesson {
     let found = |name: &&str| Sighting { source: "ocr".into(), confidence: Some(0.9), ..sighting(name) };
     Lesson { sightings: names.iter().map(found).collect(), ..Lesson::of_picture(app(), None, 0) }
@@ -253,7 +253,7 @@ fn similar_sets_of_detections_are_merged_into_the_one_with_more_visits() {
     let touched = lab.index.take_pending().remove(&lab.scope().id).expect("touched");
     let merged = merge::similar(&lab.c, ORIGIN, lab.scope().id, &touched, lab.at.get()).expect("merges");
     assert!(merged.is_empty(), "20 of 30 are no 85 percent");
-    // Deleting components of the larger one makes them similar.
+    // Deleting components of the larger set makes the two sets similar.
     for name in &words[22..30] {
         let component = lab.component(name).expect("known");
         forget::delete_component(&lab.c, ORIGIN, lab.scope().id, &component, (ChangeOp::Delete, "asked"), lab.at.get())
@@ -276,7 +276,7 @@ fn tap(label: &str) -> Action {
     Action { target: Some(target), ..Action::of(Verb::Tap) }
 }
 
-/// Returns an outcome of an action: the number of times that it led from one page to another, or to none.
+/// Returns an outcome of an action: the number of times that it led from one page to another, or to no page.
 fn led(from: &Structure, action: Action, to: Option<&Structure>, count: i64, mean_ms: i64) -> Move {
     Move {
         from: from.key(),

@@ -10,7 +10,7 @@ const fn kind(name: &'static str, table: &'static str, natural: &'static [&'stat
     Kind { name, table, skipped: &[], natural }
 }
 
-/// The kinds in the order in which they are written. A record follows the records to which it refers.
+/// The record kinds, in the order in which they are written. A record follows the records to which it refers.
 pub const KINDS: [Kind; 6] = [
     kind("app", "apps", &["app", "site"]),
     kind("component", "components", &["app_id", "key"]),
@@ -41,13 +41,13 @@ fn range(_: &str, field: &str) -> (i64, i64) {
     }
 }
 
-/// Field with the structures by which a state is recognised.
+/// Name of the field that contains the structures by which a state is recognised.
 const VARIANTS: &str = "variants";
 
 /// Calls `each` with the records of a kind.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub fn dump(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) -> Result<()> {
     if kind.name != "state" {
         return dump_kind(connection, kind, each);
@@ -71,8 +71,8 @@ pub fn dump(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) 
 /// Imports a record. A state that shares a structure with a stored state becomes that state.
 ///
 /// # Errors
-/// When the record is invalid, conflicts with another row or refers to a missing one, or when the database operation
-/// fails.
+/// Returns an error if the record is invalid, conflicts with another row or refers to a missing one, or if the database
+/// operation fails.
 pub fn load(
     connection: &Connection,
     loader: &mut Loader,

@@ -3,7 +3,7 @@ use afd_base::task::Tasks;
 use afd_store::Store;
 use afd_store::args;
 
-/// Returns a generator of pseudo-random numbers, which are the same in every run.
+/// Returns a generator of pseudo-random numbers that yields the same sequence in every run.
 fn numbers() -> impl FnMut() -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     move || {
@@ -17,7 +17,7 @@ fn numbers() -> impl FnMut() -> u64 {
 #[test]
 fn sketches_that_differ_least_are_those_of_a_full_sort() {
     let mut next = numbers();
-    // Few bits differ, so that many are equally near.
+    // Small masks limit how many bits can differ, so that many sketches are equally near.
     for (width, mask) in [(6, 0x3), (6, u64::MAX), (2, 0x11), (16, 0xff), (6, 0)] {
         let mut sketches = Sketches::default();
         for place in 0..300 {

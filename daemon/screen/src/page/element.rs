@@ -19,21 +19,21 @@ pub const MAX_NAME: usize = 30;
 pub struct Element {
     /// Key that identifies the element within its app, across observations.
     pub key: String,
-    /// Preferred name, used if no other component has it.
+    /// Preferred name, used if no other component already has that name.
     pub name: String,
-    /// Its role.
+    /// Role of the element.
     pub role: Role,
-    /// Its text; never typed text, and `None` inside lists.
+    /// Label of the element; never contains typed text, and is `None` for elements in lists.
     pub label: Option<String>,
-    /// Resource id.
+    /// Full resource id, if the element has one.
     pub res_id: Option<String>,
-    /// Class without its package.
+    /// Class name of the element, without the package.
     pub class: String,
-    /// Bounds in device pixels.
+    /// Bounds of the element, device pixels.
     pub bounds: Rect,
-    /// Whether it lies in a scroll container, and so moves in and out of view.
+    /// Whether the element lies in a scroll container, and so moves in and out of view.
     pub scrolls: bool,
-    /// Whether it lies in a web page or shows one.
+    /// Whether the element lies in a web page or shows one.
     pub web: bool,
 }
 
@@ -61,8 +61,8 @@ pub fn all(snapshot: &Snapshot) -> Vec<Element> {
     resolve_duplicates(drafts)
 }
 
-/// Returns the readable texts of the foreground window, each once, in reading order. Typed text and secrets are left
-/// out.
+/// Returns the readable text of the nodes in the foreground window, in reading order and without duplicates. Typed text
+/// and secrets are left out.
 pub fn visible_texts(snapshot: &Snapshot) -> Vec<String> {
     let mut nodes = structure::front_nodes(snapshot);
     nodes.sort_by_key(|i| (snapshot.nodes[*i].bounds.top, snapshot.nodes[*i].bounds.left));
@@ -95,7 +95,7 @@ fn draft(snapshot: &Snapshot, index: usize) -> Option<Draft> {
     Some(draft)
 }
 
-/// Returns the element that represents the same part of every row of a list.
+/// Returns the element that represents the same part of every row in a list.
 fn row(node: &Node, role: Role, list: &Node) -> Draft {
     let within = list.res_id.as_deref().unwrap_or(&list.class);
     let what = node.res_id.as_deref().unwrap_or(&node.class);
@@ -114,8 +114,8 @@ fn row(node: &Node, role: Role, list: &Node) -> Draft {
     Draft { element, words: None, of_list: true }
 }
 
-/// Returns the element of a node inside a web page. Web pages can change at any time, so only interactive elements with
-/// a short label without digits are remembered.
+/// Returns the element for a node inside a web page. Web pages can change at any time, so only interactive elements
+/// with a short label without digits are remembered.
 fn web_element(snapshot: &Snapshot, index: usize, role: Role) -> Option<Draft> {
     let words = label::of(snapshot, index).title;
     let plain = !words.is_empty() && words.chars().count() <= MAX_NAME && !words.chars().any(char::is_numeric);
@@ -127,7 +127,7 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     let words = label::of(snapshot, index).title;
     let typed = node.has(Trait::AddressBar);
     let words = (!words.is_empty() && !node.is(Flag::Scrollable) && !typed).then_some(words);
-    // The text identifies interactive elements only. The text of a switch or field is its value.
+    // Text identifies only interactive elements. The text of a switch or field is its value.
     let steady =
         words.as_deref().filter(|_| acts(node) && role != Role::Switch && role != Role::Field).map(mask::digits);
     let above = snapshot.ancestors(index).find_map(|a| snapshot.nodes[a].id_name()).unwrap_or_default();
@@ -152,8 +152,8 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     Draft { element, words: steady, of_list: false }
 }
 
-/// Makes keys unique. Duplicates inside a list become one element. Other duplicates get their text as a suffix if all
-/// their texts differ. Otherwise all but the first get their ordinal number.
+/// Makes keys unique. Duplicates inside a list become one element. Other duplicates get their text as a suffix if no
+/// two have the same text. Otherwise every duplicate after the first gets its ordinal number as a suffix.
 fn resolve_duplicates(drafts: Vec<Draft>) -> Vec<Element> {
     let mut by_key: HashMap<&str, Duplicates<'_>> = HashMap::new();
     for draft in &drafts {
@@ -201,7 +201,7 @@ pub fn clean(label: &str) -> String {
     label.chars().map(clean).take(MAX_NAME).collect()
 }
 
-/// Returns the name of an element without a label, made from the coordinates of its centre.
+/// Returns a name for an element without a label, made from the coordinates of its centre.
 pub fn unlabeled(bounds: &Rect) -> String {
     let (x, y) = bounds.center();
     format!("unlabeled_{x}_{y}")

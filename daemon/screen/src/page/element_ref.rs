@@ -1,23 +1,23 @@
-//! The type of refs.
+//! The type for refs.
 
 use super::label::Label;
 
-/// An interactive element.
+/// A ref: an interactive element of a screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ref {
-    /// Index of its node in the snapshot.
+    /// Index of the element's node in the snapshot.
     pub node: usize,
-    /// Its label.
+    /// Label of the element.
     pub label: Label,
-    /// Token that is equal for the same element at the same place.
+    /// Token by which the same element at the same place is found on a later screen.
     pub exact: String,
-    /// Token that is equal for the same kind of element anywhere.
+    /// Token by which the same kind of element is found at any place on a later screen.
     pub identity: String,
-    /// Text that distinguishes it from equal elements: the title of the row or card that it lies in, or, for one of
-    /// several equal elements, the text before it; empty if there is none.
+    /// Text that distinguishes the element from equal ones: the title of the row or card around it or, if there are
+    /// several equal elements, the text before it. Empty if there is no such text.
     pub context: String,
-    /// Name of an element without a label, see [`super::naming`].
+    /// Name of the element, if it has no label; see [`super::naming`].
     pub name: Option<String>,
-    /// Whether the name is a caption. Otherwise it is the place of the element.
+    /// Whether `name` is a caption; otherwise it describes the element's place on the screen.
     pub is_caption: bool,
 }

@@ -1,4 +1,5 @@
-//! The state of an element, on or off, read from its texts. The service does not report whether an element is checked.
+//! Determines from an element's text whether the element is on or off. The service does not report whether an element
+//! is checked.
 
 use super::folding::fold;
 use super::layers::takes_touches;
@@ -70,9 +71,9 @@ const OFF: &[&str] = &[
     "\u{432}\u{44b}\u{43a}\u{43b}",
 ];
 
-/// Returns whether an element is on; `None` if its texts do not state it or contradict each other. A word counts only
-/// if it is a whole part of a text between commas, semicolons or line breaks. A sentence that merely contains the word
-/// does not count.
+/// Returns whether an element is on; `None` if its text does not say so or contradicts itself. A word for on or off
+/// counts only if it is the whole text between commas, semicolons or line breaks. A sentence that merely contains the
+/// word does not count.
 pub fn is_on(snapshot: &Snapshot, index: usize) -> Option<bool> {
     let texts = texts(snapshot, index);
     let parts: Vec<String> =
@@ -85,15 +86,16 @@ pub fn is_on(snapshot: &Snapshot, index: usize) -> Option<bool> {
     }
 }
 
-/// Returns whether an element can be used: neither the element nor the node that takes its touches is disabled.
+/// Returns whether an element can be used, that is, neither the element nor the node that takes its touches is
+/// disabled.
 pub fn is_enabled(snapshot: &Snapshot, index: usize) -> bool {
     let takes = std::iter::once(index).chain(snapshot.ancestors(index)).find(|i| takes_touches(&snapshot.nodes[*i]));
     snapshot.nodes[index].is(Flag::Enabled) && takes.is_none_or(|i| snapshot.nodes[i].is(Flag::Enabled))
 }
 
-/// Returns the texts that an element shows: its own text and description, including the value of a field, and those of
-/// its visible descendants. Other descendants that take touches are left out with their content, unless they are
-/// switches.
+/// Returns the strings that an element shows: its own text and description, including the value of a field, and those
+/// of its visible descendants. Descendants that take touches themselves are left out with their content, unless they
+/// are switches.
 pub fn texts(snapshot: &Snapshot, index: usize) -> Vec<String> {
     let belongs = |i: &usize| {
         let other = |a: usize| {

@@ -2,46 +2,46 @@
 //! control labels and element positions.
 //!
 //! Evidence is stored as hashes with the kind in the upper byte, so that pages can be compared without storing their
-//! texts. Digits and punctuation are removed before hashing. `visual::likeness` compares the evidence of two pages.
+//! text. Digits and punctuation are removed before hashing. `visual::likeness` compares the evidence of two pages.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
 use super::{label, mask};
 
-/// Maximum number of different resource ids of a page that has few of them. Ids that the system defines do not count.
+/// Maximum number of distinct resource ids with which a page counts as having few ids. System-defined ids are ignored.
 const MAX_IDS: usize = 2;
 /// Maximum length of a label or a heading, characters.
 const MAX_LABEL: usize = 40;
-/// Maximum number of hashes of a page.
+/// Maximum number of hashes per page.
 const MAX_HASHES: usize = 600;
 /// Maximum number of elements whose places are kept.
 const MAX_PLACES: usize = 150;
-/// Maximum height of a one-line text, cells.
+/// Maximum height of text that counts as a single line, cells.
 const ONE_LINE: i64 = 2;
 /// Height of the area at the top of a page that contains its bar, per mille of the screen height.
 const BAR: i32 = 60;
 /// Height of the area at the top of a page that can contain a heading, per mille of the screen height.
 const HEADING_AREA: i32 = 450;
-/// Minimum and maximum height of the box of a heading outside a bar, per mille of the screen height.
+/// Minimum and maximum height of the bounds of a heading outside a bar, per mille of the screen height.
 const MIN_HEADING: i32 = 29;
 const MAX_HEADING: i32 = 52;
-/// Size of the cells in which positions are compared, pixels on a screen that is 1080 pixels wide.
+/// Size of the grid cells in which positions are compared, pixels on a screen that is 1080 pixels wide.
 const CELL: i32 = 40;
 
-/// Kind of a hash.
+/// What a hash describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Label of a control, or a short text outside any control.
+    /// Label of a control, or short text outside any control.
     Label = 1,
     /// Label of a control that does not scroll and is not part of the navigation.
     Chrome = 2,
-    /// An element with its place.
+    /// An element or text with its place.
     Place = 4,
     /// A row of tabs: whether it is at the bottom, and the number of tabs.
     Tabs = 5,
-    /// The selected tab of such a row.
+    /// The position of the selected tab in a row of tabs.
     Selected = 6,
     /// The label of the selected tab.
     SelectedLabel = 7,
@@ -49,11 +49,11 @@ pub enum Kind {
     Lead = 8,
     /// The heading, in lower case.
     Heading = 9,
-    /// The sort of the heading.
+    /// The sort of heading; see [`Sort`].
     Sort = 10,
-    /// Marks a page that has a field outside its bar.
+    /// Marker for a page that has a field outside its bar.
     Form = 11,
-    /// Label of a tab at the bottom, or of a rail at the side.
+    /// Label of a control in the navigation: a tab at the bottom, or an entry in a rail at the side.
     Navigation = 12,
     /// An element with its left edge and height, regardless of its vertical position.
     Shape = 13,
@@ -62,9 +62,9 @@ pub enum Kind {
 /// The sort of heading that a page has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// The title in its bar.
+    /// A title in the page's bar.
     Bar,
-    /// A large text below the bar.
+    /// Large text below the bar.
     Large,
     /// A field in the bar, such as a search field.
     Field,
@@ -88,28 +88,28 @@ impl Sort {
 /// Maximum number of tabs in a row.
 pub const MAX_TABS: usize = 9;
 
-/// Describes a row of tabs, as hashed with [`Kind::Tabs`].
+/// Returns the text that is hashed with [`Kind::Tabs`] for a row of tabs.
 pub fn row_of_tabs(at_bottom: bool, count: usize) -> String {
     format!("{}{count}", if at_bottom { "bottom" } else { "top" })
 }
 
-/// Describes the selected tab of a row, as hashed with [`Kind::Selected`].
+/// Returns the text that is hashed with [`Kind::Selected`] for the selected tab in a row of tabs.
 pub fn selected_tab(at_bottom: bool, count: usize, selected: usize) -> String {
     format!("{}.{selected}", row_of_tabs(at_bottom, count))
 }
 
-/// Returns the hash of a text, with its kind in the upper byte.
+/// Hashes a string; the upper byte of the hash is its kind.
 pub fn hash(kind: Kind, text: &str) -> u64 {
     (fnv1a(text) >> 8) | (u64::from(kind as u8) << 56)
 }
 
-/// Returns the FNV-1a hash of a text. Hashes are stored, so they must be the same in every version. A large page has
-/// thousands of texts, so the hash must be fast.
+/// Returns the FNV-1a hash of a string. Hashes are stored, so they must be the same in every version of the program. A
+/// large page contains thousands of strings, so the hash must be fast.
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the hashes of one kind. `hashes` must be sorted.
+/// Returns the part of `hashes` that has one kind. `hashes` must be sorted.
 pub fn of_kind(hashes: &[u64], kind: Kind) -> &[u64] {
     let from = u64::from(kind as u8) << 56;
     let start = hashes.partition_point(|h| *h < from);
@@ -117,22 +117,23 @@ pub fn of_kind(hashes: &[u64], kind: Kind) -> &[u64] {
     &hashes[start..end.max(start)]
 }
 
-/// Evidence that identifies a page.
+/// The evidence by which a page with few resource ids is identified.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// The heading, digits masked; `None` if there is none.
+    /// The heading with digits masked; `None` if the page has none.
     pub heading: Option<String>,
-    /// Hashes with their kinds, sorted.
+    /// Hashes with the kind in the upper byte, sorted.
     pub hashes: Vec<u64>,
 }
 
-/// Returns whether a page has at most [`MAX_IDS`] resource ids of its own, so that it needs evidence to be identified.
+/// Returns whether a page has at most [`MAX_IDS`] resource ids that its app defines, so that it needs evidence to be
+/// identified.
 pub(super) fn has_few_ids(snapshot: &Snapshot, nodes: &[usize]) -> bool {
     let own = |n: &Node| n.res_id.clone().filter(|_| !n.has(Trait::SystemId));
     nodes.iter().filter_map(|i| own(&snapshot.nodes[*i])).collect::<BTreeSet<_>>().len() <= MAX_IDS
 }
 
-/// Collects the evidence of a window with these visible nodes.
+/// Collects the evidence from the visible nodes of a window.
 pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence {
     let Some(page) = Page::of(snapshot, nodes, dialog) else { return Evidence::default() };
     let (sort, heading) = page.heading();
@@ -185,7 +186,7 @@ pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence
     Evidence { heading, hashes: hashes.into_iter().take(MAX_HASHES).collect() }
 }
 
-/// Returns a text in lower case without digits and punctuation.
+/// Returns text in lower case, without digits and punctuation.
 pub fn plain(text: &str) -> String {
     let kept: String = text.chars().filter(|c| c.is_alphabetic() || c.is_whitespace()).collect();
     kept.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
@@ -204,14 +205,14 @@ struct Tabs {
     label: String,
 }
 
-/// The visible nodes of a window, and its measurements.
+/// The visible nodes of a window, with the measurements of the window and the screen.
 struct Page<'a> {
     snapshot: &'a Snapshot,
     nodes: &'a [usize],
     dialog: bool,
     /// The rectangle that the window covers.
     extent: Rect,
-    /// Width and height of the screen.
+    /// Width and height of the screen, device pixels.
     size: (i32, i32),
 }
 
@@ -248,14 +249,14 @@ impl<'a> Page<'a> {
         (i64::from(self.size.1) * i64::from(per_mille) / 1000) as i32
     }
 
-    /// Returns the nodes of texts that belong to no control.
+    /// Returns the nodes with text that belongs to no control.
     fn still(&self) -> impl Iterator<Item = usize> + '_ {
         let free = |i: &usize| !self.acts(*i) && !self.snapshot.ancestors(*i).any(|a| self.acts(a));
         let says = |i: &usize| self.words(*i).is_some_and(|w| w.chars().any(char::is_alphabetic));
         self.nodes.iter().copied().filter(free).filter(says).filter(|i| !self.node(*i).password)
     }
 
-    /// Returns the sort of the heading and its text, digits masked. A field in the bar counts as the heading, without a
+    /// Returns the sort of heading and its text with digits masked. A field in the bar counts as a heading without
     /// text.
     fn heading(&self) -> (Option<Sort>, Option<String>) {
         let from_top = |i: usize| self.shown(i).top - self.extent.top;
@@ -292,7 +293,7 @@ impl<'a> Page<'a> {
         rows
     }
 
-    /// Returns the controls of the navigation: those of a row at the bottom and of a rail at the left.
+    /// Returns the navigation controls: those in a row at the bottom and those in a rail at the left.
     fn navigation(&self) -> Vec<usize> {
         let at_bottom = self
             .rows()
@@ -302,7 +303,7 @@ impl<'a> Page<'a> {
         at_bottom.chain(self.rail()).collect()
     }
 
-    /// Returns the controls of a rail at the left: at least three narrow controls of one size, one below the other.
+    /// Returns the controls in a rail at the left: at least three narrow controls of one size, one below the other.
     fn rail(&self) -> Vec<usize> {
         let mut columns: HashMap<(i32, i32, i32), Vec<usize>> = HashMap::new();
         for i in self.nodes.iter().copied().filter(|i| self.node(*i).is(Flag::Clickable) && !self.scrolls(*i)) {

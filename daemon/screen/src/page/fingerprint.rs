@@ -1,12 +1,13 @@
 //! Page identity: a readable fingerprint, the key by which pages are matched, and hashes of the content.
 //!
-//! The fingerprint names place, mode, web view, resource ids and characteristic classes of a page. Ids that every
-//! window has and the rows of lists are left out, so that scrolling and new data do not change it. The page key is the
-//! fingerprint without the mode, because the mode is a property of the service and not of the page.
+//! The fingerprint names a page's place, its mode, whether it has a web view, its resource ids and its characteristic
+//! classes. Ids that every window has and the rows of lists are left out, so that scrolling and new data do not change
+//! the fingerprint. The page key is the fingerprint without the mode, because the mode is a property of the service and
+//! not of the page.
 //!
 //! Three hashes answer different questions. [`exact_content`] shows whether anything except typed text changed, and
-//! [`screen_hash`] includes typed text. [`content_hash`] ignores content that changes by itself (digits, clocks,
-//! progress bars).
+//! [`screen_hash`] includes typed text. [`content_hash`] ignores content that changes without user input (digits,
+//! clocks, progress bars).
 
 use std::collections::BTreeSet;
 
@@ -16,17 +17,17 @@ use super::mask;
 use super::snapshot::{Flag, Node, Snapshot, Trait, WindowKind};
 use super::structure::in_list;
 
-/// Maximum number of id names in a fingerprint.
+/// Maximum number of resource id names in a fingerprint.
 const MAX_IDS: usize = 8;
 /// Maximum number of class names in a fingerprint.
 const MAX_CLASSES: usize = 6;
 
-/// Fingerprint and key of a page.
+/// The fingerprint and the key of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Identity {
-    /// `act=A|mode=M|wv=0|rid=a,b|cls=X,Y`; `rid` is present only if there are ids.
+    /// The fingerprint, in the form `act=A|mode=M|wv=0|rid=a,b|cls=X,Y`; `rid` is present only if there are ids.
     pub fingerprint: String,
-    /// The fingerprint without the mode.
+    /// The page key: the fingerprint without the mode.
     pub key: String,
 }
 
@@ -52,18 +53,18 @@ pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     })
 }
 
-/// Returns the activity at the start of a page key or fingerprint, or the whole text if it is neither. The rest of a
+/// Returns the activity at the start of a page key or fingerprint; any other text is returned unchanged. The rest of a
 /// key is meant for programs only.
 pub fn activity_of(page: &str) -> &str {
     page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).unwrap_or(page)
 }
 
-/// Returns the page key of a fingerprint: the fingerprint without its mode. A page key is returned unchanged.
+/// Returns the page key for a fingerprint: the fingerprint without its mode. A page key is returned unchanged.
 pub fn key_of(fingerprint: &str) -> String {
     fingerprint.split('|').filter(|part| !part.starts_with("mode=")).collect::<Vec<_>>().join("|")
 }
 
-/// Hashes the exact content of the page, except typed text. Equal hashes mean that nothing else changed.
+/// Hashes the exact content of the page, except typed text. Equal hashes mean that nothing except typed text changed.
 pub fn exact_content(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();
     for node in snapshot.content() {
@@ -75,7 +76,7 @@ pub fn exact_content(snapshot: &Snapshot) -> String {
 }
 
 /// Hashes everything that the app shows, including typed text. Equal hashes mean that nothing on the screen changed.
-/// The hash is never stored, because a short text could be guessed from it.
+/// The hash is never stored, because short typed text could be guessed from it.
 pub fn screen_hash(snapshot: &Snapshot) -> u64 {
     use std::hash::{Hash, Hasher};
     let mut hash = std::hash::DefaultHasher::new();
@@ -90,8 +91,8 @@ pub fn screen_hash(snapshot: &Snapshot) -> u64 {
     hash.finish()
 }
 
-/// Hashes the content of the page, except volatile nodes, digits and typed text. Equal hashes mean that nothing else
-/// changed.
+/// Hashes the content of the page, except volatile nodes, digits and typed text. Equal hashes mean that nothing except
+/// these changed.
 pub fn content_hash(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();
     let mut put = |text: &str| {

@@ -1,12 +1,12 @@
-//! Folding of labels, so that typed text equals displayed text. Folding removes differences in Unicode compatibility
-//! forms, case, whitespace, quotes, dashes and ellipses, and drops invisible characters.
+//! Folding of labels, so that typed text can be matched with displayed text. Folding removes differences in Unicode
+//! compatibility forms, case, whitespace, quotes, dashes and ellipses, and drops invisible characters.
 
 use unicode_normalization::UnicodeNormalization;
 
 /// Maximum length of a label or value in an outline, characters.
 pub(super) const MAX_TEXT: usize = 200;
 
-/// Folds a text so that it can be compared with another folded text.
+/// Folds text so that it can be compared with other folded text.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return words(&text.to_lowercase());
@@ -22,7 +22,7 @@ fn fold_all_but_case(text: &str) -> String {
     words(&plain)
 }
 
-/// Joins the words of a text with single spaces.
+/// Replaces each run of whitespace with a single space, and trims the text.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -56,8 +56,8 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Returns whether a text is empty or contains only whitespace, invisible characters and private-use characters, which
-/// icon fonts draw.
+/// Returns whether text is empty or contains only whitespace, invisible characters and private-use characters. Icon
+/// fonts draw private-use characters as icons.
 pub fn is_icon(text: &str) -> bool {
     let drawn = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10fffd}');
     text.chars().all(|c| drawn(c) || c.is_whitespace() || is_invisible(c))
@@ -96,14 +96,14 @@ pub fn unescape(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The closeness of a match between a text and a search text; the closest comes first.
+/// How closely text matches a search text, from closest to least close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
     /// The text equals the search text.
     Exact,
-    /// The search text equals the title of a label that has further texts.
+    /// The search text equals the title of a label that contains more text.
     Title,
-    /// The texts are equal after folding.
+    /// The text equals the search text after folding.
     Whole,
     /// The text begins with the search text.
     Start,
@@ -121,7 +121,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Prepares a label that a caller typed or copied from an outline.
+    /// Prepares a search text that a caller typed or copied from an outline.
     pub fn new(text: &str) -> Self {
         let raw: Vec<String> = std::iter::once(text.trim().to_owned()).chain(unescape(text.trim())).collect();
         // An outline cuts labels at `MAX_TEXT` characters and adds an ellipsis.
@@ -132,7 +132,7 @@ impl Wanted {
         Self { raw, folded }
     }
 
-    /// Returns how closely a text matches; `None` if it does not contain the search text.
+    /// Returns how closely `text` matches; `None` if it does not contain the search text.
     pub fn fit(&self, text: &str) -> Option<Fit> {
         let text = text.trim();
         if self.raw.iter().any(|raw| raw == text) {
@@ -142,15 +142,15 @@ impl Wanted {
         self.folded.iter().filter_map(|wanted| fit(&folded, wanted)).min()
     }
 
-    /// Returns whether a text contains the search text, ignoring case. An occurrence inside a word counts.
+    /// Returns whether `text` contains the search text, ignoring case. An occurrence inside a word counts.
     pub fn is_in(&self, text: &str) -> bool {
         let folded = fold(text);
         self.folded.iter().any(|wanted| folded.contains(wanted.as_str()))
     }
 
-    /// Returns whether a text equals the search text or contains it as whole words. In scripts that do not separate
-    /// words, it may occur anywhere. A search text in capitals, such as `ON`, is found inside a longer text only if it
-    /// is in capitals there.
+    /// Returns whether `text` equals the search text or contains it as whole words. In scripts that do not separate
+    /// words, the search text may occur anywhere. A search text in capitals, such as `ON`, is found inside longer text
+    /// only if it is in capitals there too.
     pub fn is_words_of(&self, text: &str) -> bool {
         let folded = fold(text);
         if self.folded.contains(&folded) {
@@ -182,7 +182,7 @@ fn has_words(text: &str, wanted: &str) -> bool {
         })
 }
 
-/// Returns whether a character belongs to a word of a script that separates words.
+/// Returns whether a character is part of a word in a script that separates words.
 fn is_word(c: char) -> bool {
     (c.is_alphanumeric() && !afd_base::text::is_dense(c)) || c == '_'
 }

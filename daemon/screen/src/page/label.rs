@@ -1,4 +1,4 @@
-//! Labels of refs. A list row without a text of its own is labelled by the texts of its children, for example "Wi-Fi,
+//! Labels of refs. A list row without text of its own is labelled with the text of its children, for example "Wi-Fi,
 //! Connected".
 
 use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
@@ -7,19 +7,19 @@ use super::{folding, mask};
 /// The label of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Label {
-    /// First text; empty when there is none.
+    /// First piece of text; empty if there is none.
     pub title: String,
-    /// Further texts.
+    /// Remaining pieces of text, such as a subtitle.
     pub rest: Vec<String>,
 }
 
 impl Label {
-    /// Returns all texts, joined by commas.
+    /// Returns the title and the remaining text, joined by commas.
     pub fn text(&self) -> String {
         std::iter::once(&self.title).chain(&self.rest).filter(|w| !w.is_empty()).cloned().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns whether two labels belong to the same element: their titles are equal, and so are their other texts
+    /// Returns whether two labels belong to the same element: their titles are equal, and so is their remaining text
     /// after digits and times are masked.
     pub fn same_element(&self, other: &Label) -> bool {
         let masked = |l: &Label| l.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>();
@@ -27,16 +27,16 @@ impl Label {
     }
 }
 
-/// Returns the text or description of a node itself. Text typed into a field does not count, nor does a text of icon
-/// characters only.
+/// Returns the text or description of a node itself. Text typed into a field does not count, nor does text that
+/// consists only of icon characters.
 pub(super) fn own_words(node: &Node) -> Option<&str> {
     let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };
     let words = |text: &&str| !folding::is_icon(text);
     text.filter(words).or(node.desc.as_deref().filter(words))
 }
 
-/// Returns whether a node is a container whose rows are separate elements although they have no flags: a scroll
-/// container, a list, or a node with stacked rows that takes only long presses.
+/// Returns whether a node is a container whose rows are separate elements although the rows have no flags that say so:
+/// a scroll container, a list, or a node with stacked rows that takes only long presses.
 fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
     let node = &snapshot.nodes[index];
     if node.is(Flag::Scrollable) || node.has(Trait::List) {
@@ -48,8 +48,8 @@ fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
     stacks_rows(snapshot, index)
 }
 
-/// Returns whether a node contains at least three texts, one below the other and spaced like rows, not like the lines
-/// of one card: the gap is at least three quarters of the height of the text above it.
+/// Returns whether a node contains at least three pieces of text, one below the other and spaced like rows, not like
+/// the lines of one card. Each gap must be at least three quarters of the height of the text above it.
 pub(super) fn stacks_rows(snapshot: &Snapshot, index: usize) -> bool {
     let texts: Vec<Rect> = snapshot
         .subtree(index)
@@ -61,7 +61,7 @@ pub(super) fn stacks_rows(snapshot: &Snapshot, index: usize) -> bool {
     texts.len() > 2 && texts.windows(2).all(apart)
 }
 
-/// Words for the condition of an element, in several languages. They are details if they follow a title.
+/// Words that describe the condition of an element, in several languages. After a title, they count as details.
 const CONDITIONS: &[&str] = &[
     "on",
     "off",
@@ -108,7 +108,7 @@ const CONDITIONS: &[&str] = &[
     "オフ",
 ];
 
-/// Returns whether a text only states a condition or a count, such as `ON`, `3 new` or `99+`.
+/// Returns whether text states only a condition or a count, such as `ON`, `3 new` or `99+`.
 fn is_condition(text: &str) -> bool {
     let text = text.trim().trim_end_matches(['.', '…', '!']).to_lowercase();
     let counted = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '%' | ' '));
@@ -134,7 +134,7 @@ fn split(own: &str) -> Label {
     Label { title: own.to_owned(), rest: Vec::new() }
 }
 
-/// Returns the label of a node: its own text or description, else the texts of its visible descendants that are not
+/// Returns the label of a node: its own text or description, or else the text of its visible descendants that are not
 /// inside another ref. Scroll containers, lists and fields have only their own text or description.
 pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     let node = &snapshot.nodes[index];

@@ -16,17 +16,17 @@ use super::node::{Flag, Node, Rect, Scene, WindowKind};
 const BAR_PERCENT: i32 = 8;
 /// Minimum share of its window that an overlay covers in width and in height, percent.
 const OVERLAY_PERCENT: i32 = 85;
-/// Minimum number of exposed keys at which their extent shows whether a keyboard floats.
+/// Minimum number of keys that a keyboard must expose for their extent to show whether the keyboard floats.
 const FLOATING_KEYS: usize = 20;
 /// Maximum amount by which the screen may exceed the reported size, percent. The reported size may exclude the system
 /// bars.
 const BEYOND_PERCENT: i32 = 20;
 /// Maximum number of elements per layer that are compared to detect whether two layers of content collide.
 const MAX_COMPARED: usize = 100;
-/// Words in the ids and class names of overlays.
+/// Words by which the id or class name of a node shows that it is an overlay.
 const OVERLAY_WORDS: &[&str] =
     &["dialog", "overlay", "modal", "popup", "interstitial", "lightbox", "paywall", "bottomsheet", "bottom_sheet"];
-/// Words in the id, text or description of a control that closes an overlay.
+/// Words by which the id, text or description of a control shows that it closes an overlay.
 const CLOSING_WORDS: &[&str] = &[
     "close",
     "dismiss",
@@ -44,13 +44,13 @@ const CLOSING_WORDS: &[&str] = &[
 /// Side of the screen beyond which an element lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Beyond the left edge.
+    /// The element lies beyond the left edge.
     Left,
-    /// Beyond the right edge.
+    /// The element lies beyond the right edge.
     Right,
-    /// Beyond the top edge.
+    /// The element lies beyond the top edge.
     Above,
-    /// Beyond the bottom edge.
+    /// The element lies beyond the bottom edge.
     Below,
 }
 
@@ -104,7 +104,7 @@ impl Geometry {
         self.shown.get(index).copied().unwrap_or_default()
     }
 
-    /// Returns the rectangle of the screen, if its size is known.
+    /// Returns the rectangle that the screen covers; `None` if the screen size is unknown.
     pub(super) fn screen(&self) -> Option<Rect> {
         self.screen
     }
@@ -114,13 +114,13 @@ impl Geometry {
         self.front
     }
 
-    /// Returns a node of the keyboard and the area that it covers.
+    /// Returns a node of the keyboard and the area that the keyboard covers; `None` if no keyboard is shown.
     pub(super) fn keyboard(&self) -> Option<(usize, Rect)> {
         self.keyboard
     }
 
-    /// Returns the node that hides the whole of another node: a node of a modal window above it, or an overlay of its
-    /// window.
+    /// Returns the node that hides another node completely: a node of a modal window above the other node's window, or
+    /// an overlay in its window.
     pub(super) fn hidden_by(&self, nodes: &[Node], index: usize) -> Option<usize> {
         let window = nodes[index].window;
         if let Some(modal) = self.behind.get(window).copied().flatten() {
@@ -142,7 +142,8 @@ impl Geometry {
 
     /// Returns the area that a keyboard covers: the width of the screen, from the top edge of the keyboard down. A
     /// keyboard may expose few of its keys, so their extent alone can be too small. A floating keyboard covers only the
-    /// extent of its keys: it exposes at least [`FLOATING_KEYS`] keys, on less than 80 % of the screen's width.
+    /// extent of its keys: a keyboard floats if it exposes at least [`FLOATING_KEYS`] keys, on less than 80 % of the
+    /// screen's width.
     fn keyboard_area(&self, scene: Scene<'_>, window: usize) -> Option<Rect> {
         let extent = self.extent(window)?;
         let screen = self.screen.unwrap_or(extent);
@@ -153,9 +154,9 @@ impl Geometry {
     }
 
     /// Finds the overlay of a window. A candidate covers the window, takes touches or is named as an overlay, does not
-    /// scroll, and has content beside it in the tree. There must be exactly one candidate. It is an overlay if it has
-    /// content of its own, and either is named as an overlay, or contains a control that closes it and at least two
-    /// elements that collide with the content beside it.
+    /// scroll, and has content beside it in the tree. There must be exactly one candidate, and it must have content of
+    /// its own. It is an overlay if it is named as one. It is also an overlay if it contains a control that closes it
+    /// and at least two elements that collide with the content beside it.
     fn find_overlay(&self, scene: Scene<'_>, window: usize, extent: Rect) -> Option<usize> {
         let covers = |i: usize| {
             let shown = self.shown(i);
@@ -167,7 +168,7 @@ impl Geometry {
         let mut found = None;
         let mut next = 0;
         for index in nodes().filter(|i| covers(*i)) {
-            // The node lies inside a candidate.
+            // Skip nodes inside a candidate.
             if index < next {
                 continue;
             }
@@ -236,7 +237,7 @@ fn names_closing(node: &Node) -> bool {
     })
 }
 
-/// Returns the index after the last descendant of each node; nodes are in pre-order.
+/// Returns, for each node, the index after its last descendant; nodes are in pre-order.
 fn ends(scene: Scene<'_>) -> Vec<usize> {
     let mut ends: Vec<usize> = (1..=scene.nodes.len()).collect();
     for i in (0..scene.nodes.len()).rev() {
@@ -295,8 +296,8 @@ fn extents(scene: Scene<'_>, shown: &[Rect]) -> Vec<Option<Rect>> {
     extents
 }
 
-/// Returns the window in front, among the pages that show something: the focused one, else the topmost one of the
-/// foreground app, else the topmost one.
+/// Returns the window in front, among the pages that show something: the focused page, else the topmost page of the
+/// foreground app, else the topmost page.
 fn front(scene: Scene<'_>, extents: &[Option<Rect>]) -> Option<usize> {
     let shows = |w: &usize| scene.windows[*w].kind == WindowKind::Page && extents[*w].is_some();
     (0..scene.windows.len()).filter(shows).max_by_key(|w| {
@@ -326,8 +327,8 @@ fn modal_above(scene: Scene<'_>, extents: &[Option<Rect>], own: usize) -> Option
     (0..scene.windows.len()).find(modal).and_then(|w| first_node(scene, w))
 }
 
-/// Returns whether an unfocused window is a bar: the whole window is at one edge of the screen. Returns `None` if it
-/// shows nothing or the size of the screen is unknown.
+/// Returns whether an unfocused window is a bar: the whole window lies at one edge of the screen. Returns `None` if the
+/// window shows nothing or the screen size is unknown.
 pub fn is_bar(scene: Scene<'_>, window: usize) -> Option<bool> {
     let (width, height) = scene.size.filter(|(w, h)| *w > 0 && *h > 0)?;
     let screen = Rect { left: 0, top: 0, right: width, bottom: height };

@@ -1,10 +1,10 @@
 //! Masking of digits and times, which may change while an element stays the same, and of secrets, which must not be
 //! shown.
 
-/// Replacement for the text of a password field; it does not reveal the length.
+/// Replacement for the text of a password field; it does not reveal the length of that text.
 pub const HIDDEN: &str = "\u{2022}\u{2022}\u{2022}\u{2022}\u{2022}\u{2022}";
 
-/// Replaces each number or time, including the separators between its digits, by one `#`.
+/// Replaces each number or time, including the separators between its digits, with a single `#`.
 pub fn digits(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let chars: Vec<char> = text.chars().collect();
@@ -26,7 +26,7 @@ pub fn digits(text: &str) -> String {
     out
 }
 
-/// Returns whether an editable node with these words holds a secret.
+/// Returns whether the words of an editable node, such as its id and description, indicate that it holds a secret.
 pub fn names_secret(words: &[Option<&str>]) -> bool {
     const SIGNS: &[&str] = &[
         "passw",
@@ -46,7 +46,7 @@ pub fn names_secret(words: &[Option<&str>]) -> bool {
     words.iter().flatten().map(|w| w.to_lowercase()).any(|w| SIGNS.iter().any(|s| w.contains(s)) || w.ends_with("/pin"))
 }
 
-/// Returns whether a text consists only of the bullets that hide a secret.
+/// Returns whether text consists only of the bullets or asterisks that hide a secret.
 pub fn is_bullets(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| matches!(c, '\u{2022}' | '\u{25cf}' | '*'))
 }

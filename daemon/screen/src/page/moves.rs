@@ -9,7 +9,7 @@ use afd_proto::vocabulary::Action;
 pub struct Move {
     /// Key of the structure before the action.
     pub from: String,
-    /// The action.
+    /// The action that was performed.
     pub action: Action,
     /// Key of the action; equivalent actions have the same key.
     pub action_key: String,
@@ -17,13 +17,13 @@ pub struct Move {
     pub kind: OutcomeKind,
     /// Key of the structure after the action; `None` if nothing changed or the action failed.
     pub to: Option<String>,
-    /// Key of the page structure under the structure after the action, if that is a dialog.
+    /// Key of the structure of the page under the dialog, if the structure after the action is a dialog.
     pub below: Option<String>,
     /// Number of times the outcome occurred.
     pub count: i64,
-    /// The number of times, weighted by age.
+    /// Number of times the outcome occurred, with each occurrence weighted by its age.
     pub weight: f64,
-    /// Total time until the structure after the action appeared, milliseconds.
+    /// Time until the structure after the action appeared, summed over all occurrences, milliseconds.
     pub duration_ms: i64,
     /// Time of the last attempt, milliseconds since the Unix epoch.
     pub last_at: i64,

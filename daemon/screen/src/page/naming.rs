@@ -1,4 +1,5 @@
-//! Names for controls without a label: the caption in their row or directly above, else their place on the screen.
+//! Names for controls without a label: the caption in their row or directly above them, or else their place on the
+//! screen.
 //!
 //! Names are only for people and agents. Memory recognises an element by its label, id and position in the tree.
 
@@ -15,7 +16,7 @@ const ABOVE_DIVISOR: i32 = 40;
 /// Maximum length of a caption, characters.
 const MAX_CAPTION: usize = 80;
 
-/// Names the refs that have no label.
+/// Sets the names of refs that have no label.
 pub(super) fn add_names(snapshot: &Snapshot, refs: &mut [Ref]) {
     let nameless: Vec<usize> = (0..refs.len()).filter(|i| refs[*i].label.title.is_empty()).collect();
     if nameless.is_empty() {
@@ -42,15 +43,15 @@ fn takes_caption(snapshot: &Snapshot, index: usize) -> bool {
     node.has(Trait::Adjustable) || matches!(node.role, Role::Field | Role::Switch)
 }
 
-/// Returns the first text inside a control, such as the hint of an empty field.
+/// Returns the first piece of text inside a control, such as the hint of an empty field.
 fn hint(snapshot: &Snapshot, index: usize) -> Option<String> {
     let inside =
         snapshot.subtree(index).skip(1).map(|i| &snapshot.nodes[i]).filter(|n| n.is(Flag::Visible) && !n.is_ref());
     inside.into_iter().find_map(|n| label::own_words(n).map(str::to_owned))
 }
 
-/// Returns the texts that can be captions: they occur only once on the screen, and do not lie in a control of up to
-/// four times their height.
+/// Returns the nodes whose text can be a caption, with that text. A caption occurs only once on the screen, and does
+/// not lie in a control of up to four times its height.
 fn captions(snapshot: &Snapshot) -> Vec<(usize, &str)> {
     let geometry = snapshot.geometry();
     let stands_alone = |i: usize| {
@@ -120,7 +121,8 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
     row.or_else(above).map(|(_, text)| text.to_owned())
 }
 
-/// Returns whether two controls in one row can share its caption: they have the same role, and it takes captions.
+/// Returns whether two controls in one row can share its caption: they have the same role, and controls with this role
+/// can take captions.
 fn is_control_of_row(snapshot: &Snapshot, one: usize, other: usize) -> bool {
     takes_caption(snapshot, one) && snapshot.nodes[one].role == snapshot.nodes[other].role
 }
@@ -160,8 +162,8 @@ fn add_places(snapshot: &Snapshot, refs: &mut [Ref], nameless: &[usize]) {
     }
 }
 
-/// Returns the displayed name of an element: its title, else its name. Returns `None` if there is neither, or if the
-/// name consists only of icon characters.
+/// Returns the displayed name of an element: its title or else its name. Returns `None` if it has neither, or if the
+/// displayed name consists only of icon characters.
 pub fn called(r: &Ref) -> Option<&str> {
     (!r.label.title.is_empty()).then_some(r.label.title.as_str()).or(r.name.as_deref()).filter(|t| !folding::is_icon(t))
 }

@@ -7,9 +7,9 @@ use afd_proto::vocabulary::Role;
 /// A rectangle in device pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rect {
-    /// Left edge.
+    /// Left edge, inclusive.
     pub left: i32,
-    /// Top edge.
+    /// Top edge, inclusive.
     pub top: i32,
     /// Right edge, exclusive.
     pub right: i32,
@@ -28,12 +28,12 @@ impl Rect {
         self.bottom.saturating_sub(self.top).max(0)
     }
 
-    /// Returns width times height.
+    /// Returns the area in square pixels; 0 for an inverted rectangle.
     pub fn area(&self) -> i64 {
         i64::from(self.width()) * i64::from(self.height())
     }
 
-    /// Returns the centre.
+    /// Returns the `(x, y)` coordinates of the centre.
     pub fn center(&self) -> (i32, i32) {
         // The mean of two 32-bit numbers always fits into 32 bits.
         let mean = |a: i32, b: i32| i32::try_from((i64::from(a) + i64::from(b)) / 2).unwrap_or(a);
@@ -60,7 +60,7 @@ impl Rect {
         }
     }
 
-    /// Returns the smallest rectangle that contains both.
+    /// Returns the smallest rectangle that contains both rectangles.
     pub fn union(&self, other: &Self) -> Self {
         Self {
             left: self.left.min(other.left),
@@ -75,7 +75,7 @@ impl Rect {
         self.intersection(other).area() > 0
     }
 
-    /// Returns whether the rectangle contains another one completely.
+    /// Returns whether the rectangle contains another rectangle completely.
     pub fn encloses(&self, other: &Self) -> bool {
         self.left <= other.left && self.top <= other.top && self.right >= other.right && self.bottom >= other.bottom
     }
@@ -113,13 +113,13 @@ pub enum Flag {
     Clickable = 2,
     /// Accepts long presses.
     LongClickable = 4,
-    /// Can take the focus.
+    /// Can take the input focus.
     Focusable = 8,
     /// Can be scrolled.
     Scrollable = 16,
     /// Accepts text input.
     Editable = 32,
-    /// Enabled.
+    /// Enabled; a disabled node takes no input.
     Enabled = 64,
 }
 
@@ -169,23 +169,23 @@ impl Flags {
 pub enum Trait {
     /// A list or grid. Its rows scroll in and out, and do not identify the page.
     List = 1,
-    /// Shows web pages.
+    /// An element that shows web pages.
     Web = 2,
-    /// Its content changes by itself, as in a clock or a progress bar.
+    /// An element whose content changes without user input, such as a clock or a progress bar.
     Volatile = 4,
-    /// Its class characterises the kind of page.
+    /// An element whose class characterises the kind of page.
     Landmark = 8,
     /// The bar of a page, which contains its title and its actions.
     Bar = 16,
-    /// A text that takes no input.
+    /// Text that takes no input.
     StaticText = 32,
-    /// Identified as a title by its id.
+    /// An element whose id identifies it as a title.
     Title = 64,
     /// The address bar of a browser, whose text is treated as typed.
     AddressBar = 128,
-    /// The system defines its id. Apps use the same id for different elements.
+    /// An element with an id that the system defines. Apps use the same system id for different elements.
     SystemId = 256,
-    /// Its id occurs in every window.
+    /// An element with an id that occurs in every window.
     CommonId = 512,
     /// A control whose value is set in steps, such as a slider.
     Adjustable = 1024,
@@ -196,7 +196,7 @@ pub enum Trait {
 pub struct Traits(u16);
 
 impl Traits {
-    /// Returns the set with a trait added if a condition holds.
+    /// Returns the set, with a trait added if `holds` is true.
     #[must_use]
     pub fn with(self, what: Trait, holds: bool) -> Self {
         Self(if holds { self.0 | what as u16 } else { self.0 })
@@ -211,7 +211,7 @@ impl Traits {
 /// The purpose of a window. Drivers derive it from the data of their device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowKind {
-    /// Content of an app, or a system window with the focus. It can be the page in front.
+    /// Content of an app, or a focused system window. Only windows of this kind can be the page in front.
     Page,
     /// Drawn by the system over the page without taking the focus: a notification, a volume panel.
     Banner,
@@ -223,25 +223,25 @@ pub enum WindowKind {
     Overlay,
 }
 
-/// A window.
+/// A window on the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
-    /// Id on the device.
+    /// Id of the window on the device.
     pub id: i64,
     /// Purpose of the window.
     pub kind: WindowKind,
     /// The device's own name for the type of the window, as returned to callers.
     pub type_name: String,
-    /// The package that drew it; empty when unknown.
+    /// Package of the app that drew the window; empty if unknown.
     pub app: String,
-    /// Title.
+    /// Title of the window.
     pub title: String,
     /// Layer; windows on higher layers cover those on lower ones.
     pub layer: i64,
-    /// Whether it has the input focus.
+    /// Whether the window has the input focus.
     pub focused: bool,
-    /// `package/activity` or URL of its page, if it is known for this window, for example while a dialog of another app
-    /// is over it.
+    /// `package/activity` or URL of the window's page, if it is known for this window; for example, for a page under
+    /// another app's dialog.
     pub place: Option<String>,
 }
 
@@ -250,29 +250,29 @@ pub struct Window {
 pub struct Node {
     /// Id on the device; valid within one snapshot only.
     pub id: String,
-    /// Index of its window.
+    /// Index of the window that contains the node.
     pub window: usize,
-    /// Index of its nearest ancestor that is listed.
+    /// Index of the nearest ancestor that is not left out of the snapshot, if there is one.
     pub parent: Option<usize>,
-    /// Class without its package.
+    /// Class name of the node, without the package.
     pub class: String,
     /// Visible text.
     pub text: Option<String>,
-    /// Content description.
+    /// Content description, which screen readers announce.
     pub desc: Option<String>,
     /// Full resource id.
     pub res_id: Option<String>,
-    /// Bounds in device pixels.
+    /// Bounds of the node, device pixels.
     pub bounds: Rect,
-    /// Properties and capabilities.
+    /// Flags for properties and capabilities.
     pub flags: Flags,
-    /// Its role.
+    /// Role of the node.
     pub role: Role,
-    /// Characteristics beyond its role.
+    /// Characteristics beyond the role.
     pub traits: Traits,
-    /// Whether it holds a secret. Its text is already masked.
+    /// Whether the node holds a secret. Its text is already masked.
     pub password: bool,
-    /// Whether the device truncated its text.
+    /// Whether the device truncated the node's text or description.
     pub truncated: bool,
 }
 
@@ -307,9 +307,9 @@ pub struct Scene<'a> {
     pub windows: &'a [Window],
     /// Nodes of all windows in pre-order.
     pub nodes: &'a [Node],
-    /// Width and height in device pixels, when known.
+    /// Width and height of the screen in device pixels, if known.
     pub size: Option<(i32, i32)>,
-    /// App of the page in front, when known.
+    /// App of the page in front, if known.
     pub app: Option<&'a str>,
 }
 

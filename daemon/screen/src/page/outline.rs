@@ -2,7 +2,7 @@
 //! token.
 //!
 //! A line contains the alias, the role and the label of an element, and the value of a field. Its indentation shows
-//! which elements enclose it. System bars, the keyboard, elements behind a modal dialog, and texts that a label already
+//! which elements enclose it. System bars, the keyboard, elements behind a modal dialog, and text that a label already
 //! contains are left out. All text from the screen is quoted on its line ([`quoted`]), so that no text can imitate
 //! another line.
 
@@ -16,31 +16,31 @@ use super::folding::MAX_TEXT;
 use super::snapshot::{Flag, Snapshot, WindowKind};
 use super::{label, touch};
 
-/// An element of an outline.
+/// An element in an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// Number of enclosing elements.
     pub depth: usize,
-    /// Index among the refs; `None` for plain text.
+    /// Index of the element in the list of refs; `None` for plain text.
     pub at: Option<usize>,
-    /// Role.
+    /// Role of the element.
     pub role: Role,
     /// Label; empty if there is none.
     pub label: String,
-    /// Name part of its resource id, if it has no label.
+    /// Name part of the element's resource id, if the element has no label.
     pub id: Option<String>,
-    /// Name of an element without a label: its caption; else its place, if it has no id either.
+    /// Name, if the element has no label: its caption or, if it has neither a caption nor an id, its place.
     pub name: Option<Name>,
-    /// Text of a field.
+    /// Text in a field; `None` for an empty field or any other element.
     pub value: Option<String>,
-    /// Whether it appears interactive but is disabled.
+    /// Whether the element appears interactive but is disabled.
     pub disabled: bool,
 }
 
 /// Name of an element that has no label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Name {
-    /// A text inside, beside or directly above the element.
+    /// Text inside, beside or directly above the element.
     Caption(String),
     /// The place of the element on the screen.
     Place(String),
@@ -167,8 +167,8 @@ impl Item {
     }
 }
 
-/// Quotes a text on one line. Control and bidirectional characters are escaped. A text of more than `max` characters is
-/// cut and ends with an ellipsis.
+/// Quotes text on a single line. Control and bidirectional characters are escaped. Text of more than `max` characters
+/// is cut and ends with an ellipsis.
 pub fn quoted(text: &str, max: usize) -> String {
     let text = text.trim();
     let mut out = String::with_capacity(text.len() + 2);
@@ -198,7 +198,7 @@ fn is_steering(c: char) -> bool {
 }
 
 /// Returns the alias numbers of the current refs. A ref that was shown before keeps its number; other refs get new
-/// numbers above all that were used. Refs are paired by identity, title and context. If several refs are alike and
+/// numbers above all earlier numbers. Refs are paired by identity, title and context. If several refs are alike and
 /// their count changed, none of them keeps its number.
 pub fn carried_numbers(now: &[Ref], before: &[(u32, &Ref)]) -> Vec<u32> {
     fn what(r: &Ref) -> (&str, &str, &str) {

@@ -68,8 +68,8 @@ fn add_contexts(snapshot: &Snapshot, refs: &mut [Ref]) {
 /// Maximum number of nodes before an element that are searched for its context.
 const MAX_BEFORE: usize = 100;
 
-/// Returns the nearest text between an element and the previous equal element; empty if there is none. Texts inside
-/// other interactive elements do not count.
+/// Returns the nearest text between an element and the previous equal element; empty if there is none. Text inside
+/// other interactive elements does not count.
 fn text_before(snapshot: &Snapshot, index: usize, twins: &[usize]) -> String {
     let twin = twins.iter().filter(|twin| **twin < index).max().map_or(0, |twin| twin + 1);
     let text = |i: usize| {
@@ -109,27 +109,27 @@ fn make(snapshot: &Snapshot, index: usize) -> Ref {
     }
 }
 
-/// Returns the alias of a number, such as `@n3`.
+/// Returns the alias with a given number, such as `@n3`.
 pub fn alias(number: u32) -> String {
     format!("@n{number}")
 }
 
-/// Returns the number of an alias as [`alias`] writes it; `None` for any other text.
+/// Returns the number in an alias that has the form returned by [`alias`]; `None` for any other text.
 pub fn number_of(alias: &str) -> Option<u32> {
     let digits = alias.strip_prefix("@n").filter(|digits| !digits.starts_with(['0', '+']))?;
     digits.parse().ok()
 }
 
-/// A ref of an earlier screen, with the facts that distinguish it from the other refs there.
+/// A ref from an earlier screen, with the facts that distinguish it from the other refs on that screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recorded<'a> {
     /// The ref.
     pub what: &'a Ref,
-    /// [`exact_content`](super::fingerprint::exact_content) of that screen, to tell duplicates apart.
+    /// [`exact_content`](super::fingerprint::exact_content) of the earlier screen, to tell duplicates apart.
     pub content: &'a str,
-    /// Whether no other ref of that screen had its title.
+    /// Whether no other ref on the earlier screen had the same title.
     pub unique_title: bool,
-    /// Whether another ref of that screen differed from it only in digits, so that digits are significant.
+    /// Whether another ref on the earlier screen differed from this ref only in digits, so that digits are significant.
     pub digits_count: bool,
 }
 
@@ -140,7 +140,7 @@ pub(super) fn differs_in_digits(one: &Ref, all: &[Ref]) -> bool {
     all.iter().filter(alike).any(|r| masked(r) == masked(one))
 }
 
-/// Returns whether a ref has a title that no other ref has.
+/// Returns whether a ref has a title and no other ref has the same title.
 pub(super) fn has_unique_title(one: &Ref, all: &[Ref]) -> bool {
     !one.label.title.is_empty() && all.iter().filter(|r| r.label.title == one.label.title).count() == 1
 }
@@ -148,9 +148,9 @@ pub(super) fn has_unique_title(one: &Ref, all: &[Ref]) -> bool {
 /// The location of a recorded ref on the current screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Index into the current refs.
+    /// Index of the ref in the list of current refs.
     pub index: usize,
-    /// Whether its place has changed.
+    /// Whether the place of the ref has changed.
     pub moved: bool,
 }
 
@@ -160,7 +160,7 @@ pub struct Found {
 /// changes. `content` is the [`exact_content`](super::fingerprint::exact_content) of the current screen.
 ///
 /// # Errors
-/// The number of candidates, if there is not exactly one.
+/// If there is not exactly one candidate, the number of candidates.
 pub fn find(recorded: Recorded<'_>, now: &[Ref], content: &str) -> Result<Found, usize> {
     let labelled = |r: &Ref| match recorded.digits_count {
         true => r.label == recorded.what.label,

@@ -2,7 +2,7 @@
 
 use super::snapshot::{Flag, Snapshot};
 
-/// Returns the reason why the tree cannot be trusted; `None` if it can be trusted.
+/// Returns the reason why the tree cannot be trusted; `None` if the tree can be trusted.
 pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
     if snapshot.nodes.is_empty() {
         return Some(snapshot.degraded.unwrap_or("the screen is empty"));
@@ -25,9 +25,10 @@ pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
     None
 }
 
-/// Minimum share of the window in front that an element covers to count as the whole page, percent.
+/// Minimum share of the window in front that an element must cover to count as the whole page, percent.
 const WHOLE_PERCENT: i64 = 80;
-/// Maximum length of the name of a whole page, characters. A longer text is content.
+/// Maximum length of text that counts only as the name of an element that covers the whole page, characters. Longer
+/// text is content.
 const MAX_NAME: usize = 40;
 
 /// Returns whether the window in front contains a named or interactive element, apart from a surface that covers the
@@ -48,7 +49,7 @@ fn has_elements(snapshot: &Snapshot, front: usize) -> bool {
     })
 }
 
-/// Reason given for a page that did not settle.
+/// Reason reported if a page did not settle.
 pub const MOVING: &str = "the page was still moving";
 
 /// Returns `low` if the tree may be incomplete because it is empty or has a web view, else `high`.

@@ -1,5 +1,5 @@
-//! A snapshot with lazily computed, cached results. Readings of an unchanged page share one `Screen`, and so its
-//! results.
+//! A snapshot with results that are computed on first use and then cached. Readings of an unchanged page share one
+//! `Screen`, and so its results.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::refs::{self, Recorded};
 use super::snapshot::{Lazy, Snapshot};
 use super::structure::{self, Structures};
 
-/// An immutable snapshot with cached results.
+/// An immutable snapshot, with a cache for the results that are computed from it.
 #[derive(Debug, Default)]
 pub struct Screen {
     snapshot: Snapshot,
@@ -38,32 +38,32 @@ impl Deref for Screen {
 }
 
 impl Screen {
-    /// See [`fingerprint::content_hash`].
+    /// Returns the cached result of [`fingerprint::content_hash`].
     pub fn content_hash(&self) -> &Arc<str> {
         self.content_hash.get(|| fingerprint::content_hash(self).into())
     }
 
-    /// See [`fingerprint::exact_content`].
+    /// Returns the cached result of [`fingerprint::exact_content`].
     pub fn exact_content(&self) -> &Arc<str> {
         self.exact.get(|| fingerprint::exact_content(self).into())
     }
 
-    /// See [`fingerprint::screen_hash`].
+    /// Returns the cached result of [`fingerprint::screen_hash`].
     pub fn screen_hash(&self) -> u64 {
         *self.screen_hash.get(|| fingerprint::screen_hash(self))
     }
 
-    /// See [`structure::of`].
+    /// Returns the cached result of [`structure::of`].
     pub fn structures(&self) -> Option<&Arc<Structures>> {
         self.structures.get(|| structure::of(self).map(Arc::new)).as_ref()
     }
 
-    /// See [`refs::all`].
+    /// Returns the cached result of [`refs::all`].
     pub fn refs(&self) -> &Arc<Vec<Ref>> {
         self.refs.get(|| Arc::new(refs::all(self)))
     }
 
-    /// See [`element::all`].
+    /// Returns the cached result of [`element::all`].
     pub fn elements(&self) -> &[Element] {
         self.elements.get(|| element::all(self))
     }

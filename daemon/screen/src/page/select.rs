@@ -1,4 +1,4 @@
-//! Selectors find the elements of a screen that a value refers to.
+//! Selectors find the elements on a screen that a value refers to.
 //!
 //! All verbs accept the same values: a label, a title, the beginning of a label, `#id`, or the place of an element
 //! without a name, as an outline prints them. A label refers only to elements on the page: not to system bars, the
@@ -52,14 +52,14 @@ fn compare(value: &str, wanted: &str, exact: bool) -> bool {
     if exact { value == wanted } else { Wanted::new(wanted).is_in(value) }
 }
 
-/// The gesture that is performed on an element. It decides which ancestor of a text is the target.
+/// The gesture that is performed on an element. The gesture determines which ancestor of a text node is the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
     /// A single or double tap.
     Tap,
     /// A long press or a drag.
     Press,
-    /// Text that is entered into a field.
+    /// Text entry into a field.
     Fill,
 }
 
@@ -74,7 +74,7 @@ impl Gesture {
     }
 }
 
-/// An element that a value refers to.
+/// An element that a selector's value refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     /// How closely the element matches.
@@ -87,16 +87,16 @@ pub struct Match {
     pub marked: bool,
 }
 
-/// The elements that a value refers to.
+/// The elements that a selector's value refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matches {
     /// The best matches in sight.
     pub best: Vec<Match>,
-    /// Matching nodes that another window or an overlay hides.
+    /// Indices of matching nodes that another window or an overlay hides.
     pub hidden: Vec<usize>,
-    /// Matching nodes that are off the screen, with the side on which they lie.
+    /// Indices of matching nodes that are off the screen, with the side on which they lie.
     pub off_screen: Vec<(usize, Side)>,
-    /// Number of nodes that match in any way.
+    /// Number of nodes that match, however closely.
     pub count: usize,
 }
 
@@ -152,8 +152,8 @@ fn own_fit(node: &Node, selector: &Selector<'_>, wanted: &Wanted) -> Option<Fit>
     texts.iter().copied().flatten().filter_map(|text| wanted.fit(text)).min()
 }
 
-/// Returns how closely the printed form of a ref matches: its label or the beginning of its label, its title, its
-/// caption, its id or its place.
+/// Returns how closely the form in which an outline prints a ref matches: its label or the beginning of its label, its
+/// title, its caption, its id or its place.
 fn label_fit(r: &Ref, node: &Node, by: By, wanted: &Wanted) -> Option<Fit> {
     let at_most = |text: &str, least: Fit| wanted.fit(text).filter(|fit| *fit <= least);
     let label = r.label.text();
@@ -183,12 +183,13 @@ fn is_on_page(snapshot: &Snapshot, node: &Node) -> bool {
     matches!(snapshot.kind_of(node), WindowKind::Page | WindowKind::Banner)
 }
 
-/// Share of its window above which a node that takes a gesture is the container of the whole page and not an element,
-/// percent.
+/// Share of the window's area, percent, above which a node that takes a gesture counts as the container of the whole
+/// page and not as an element.
 const WHOLE_PERCENT: i64 = 60;
 
-/// Returns the element that a text belongs to: the node itself, or its nearest ancestor that takes the gesture. If
-/// there is none, or if that ancestor is a list or most of the window, the text itself is the element.
+/// Returns the element that a text node belongs to: the node itself if it takes the gesture, or else its nearest
+/// ancestor that does. If there is none, or if that ancestor is a list or covers most of the window, the text node
+/// itself is the element.
 fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture: Gesture) -> Match {
     let geometry = snapshot.geometry();
     let window = geometry.extent(snapshot.nodes[index].window).unwrap_or_default().area();
@@ -209,14 +210,14 @@ fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture
     let fit = match (element == index || is_title, fit) {
         (true, fit) if has_detail => fit.max(Fit::Title),
         (true, fit) => fit,
-        // A text that is only a detail of a row does not name the row.
+        // Text that is only a detail of a row does not name the row.
         (false, _) => Fit::Part,
     };
     Match { fit, element, text: (element != index).then_some(index), marked: true }
 }
 
-/// Returns the best matches, each element once. Elements that take the gesture win over plain texts. The exception is a
-/// plain text that matches as a whole and is not the title of the page, while the elements match only in part.
+/// Returns the best matches, each element once. Elements that take the gesture win over plain text, with one exception:
+/// plain text wins if it matches as a whole and is not the title of the page, while the elements match only in part.
 fn best(snapshot: &Snapshot, all: Vec<Match>) -> Vec<Match> {
     let least = |marked: bool| all.iter().filter(|m| m.marked == marked).map(|m| m.fit).min();
     let names_page = |fit: Fit| {
@@ -239,7 +240,7 @@ fn best(snapshot: &Snapshot, all: Vec<Match>) -> Vec<Match> {
     found
 }
 
-/// How a check or a wait compares texts.
+/// How a check or a wait compares text with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
     /// The value may occur inside a word.
@@ -270,7 +271,7 @@ pub fn saying(snapshot: &Snapshot, refs: &[Ref], value: &str, compare: Compare) 
     for r in refs.iter().filter(|r| in_sight(r.node)) {
         let printed = has(&r.label.text()) || r.name.as_deref().is_some_and(has);
         let id = snapshot.nodes[r.node].id_name().is_some_and(|id| value.trim().strip_prefix('#') == Some(id));
-        // The row of a text that was found is not listed again.
+        // A row is not listed if text inside it was found already.
         let again = !id && found.iter().any(|i| snapshot.is_inside(*i, r.node));
         if (printed || id) && !again && !found.contains(&r.node) {
             found.push(r.node);
@@ -292,7 +293,7 @@ pub fn containing(snapshot: &Snapshot, text: &str, case_sensitive: bool) -> Vec<
     (0..snapshot.nodes.len()).filter(contains).collect()
 }
 
-/// Returns the indices of the visible nodes that match, except nodes of overlays.
+/// Returns the indices of the visible nodes that match a selector, except nodes of overlays.
 pub fn visible(snapshot: &Snapshot, selector: &Selector<'_>) -> Vec<usize> {
     (0..snapshot.nodes.len())
         .filter(|i| {

@@ -4,18 +4,18 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// Registrable domain with underscores, such as `united_com`. For a host without a registrable domain, such as
-    /// `localhost` or an IP address: the host, and the port if there is one, such as `localhost_8080`.
+    /// `localhost` or an IP address: the host and, if there is one, the port, such as `localhost_8080`.
     pub name: String,
-    /// Registrable domain, or the host itself when it has none.
+    /// Registrable domain, or the host itself if it has none.
     pub domain: String,
     /// Full host name, in lower case.
     pub host: String,
-    /// Port, when the URL has one.
+    /// Port, if the URL contains one.
     pub port: Option<u16>,
 }
 
 /// Parses a URL, a host, or the text of a browser's address bar. Returns `None` if it names no site: a file, an
-/// internal page of the browser, or a text that cannot be a host.
+/// internal page of the browser, or text that cannot be a host.
 pub fn parse(url: &str) -> Option<Site> {
     let url = url.trim();
     let rest = match url.split_once("://") {
@@ -46,7 +46,7 @@ pub fn parse(url: &str) -> Option<Site> {
     Some(Site { name, domain, host, port })
 }
 
-/// Returns the hash of the path pattern of an address, 8 hexadecimal digits; `/item/123` and `/item/456` have the same
+/// Returns the hash of an address's path pattern, as 8 hexadecimal digits. `/item/123` and `/item/456` have the same
 /// pattern. Returns `None` if the path is empty or the address cannot be parsed.
 pub fn path_hash(address: &str) -> Option<String> {
     let address = address.trim();

@@ -6,9 +6,9 @@ pub use super::node::{Flag, Flags, Node, Rect, Scene, Trait, Traits, Window, Win
 /// The contents of a screen at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
-    /// Package that drew the window in front; `None` while it is unknown.
+    /// Package of the app that drew the window in front; `None` while it is unknown.
     pub app: Option<String>,
-    /// `package/activity` or a URL of the page in front; `None` while it is unknown.
+    /// `package/activity` or URL of the page in front; `None` while it is unknown.
     pub place: Option<String>,
     /// Activity that the device reports as topmost, if it is not the activity of the window in front. A system dialog
     /// may cover it.
@@ -17,20 +17,20 @@ pub struct Snapshot {
     pub place_knowable: bool,
     /// Advice on how to make the place known on the device, if it cannot be known in this mode.
     pub place_advice: Option<&'static str>,
-    /// Name of the site, for browsers.
+    /// Name of the site that a browser shows; see [`super::site`].
     pub site: Option<String>,
-    /// Host of the site, with its port if it has one.
+    /// Host of the site, with the port if the address has one.
     pub host: Option<String>,
-    /// Hash of the path pattern of the address, 8 hexadecimal digits; `None` for the start page. The path itself is not
+    /// Hash of the address's path pattern, 8 hexadecimal digits; `None` for the start page. The path itself is not
     /// kept, because it may have been typed.
     pub path: Option<String>,
     /// Mode in which the device reads the screen.
     pub mode: String,
-    /// Reason why the device reads nothing or only part of the screen, if it reports that.
+    /// Reason why the device could read nothing or only part of the screen, if the device reports this problem.
     pub degraded: Option<&'static str>,
     /// Whether the window in front and the place that the device reports belong to different apps.
     pub of_another_app: bool,
-    /// Width and height in device pixels, when known.
+    /// Width and height of the screen in device pixels, if known.
     pub size: Option<(i32, i32)>,
     /// Windows, topmost first.
     pub windows: Vec<Window>,
@@ -82,12 +82,12 @@ impl Snapshot {
         self.geometry().front().map(|w| &self.windows[w])
     }
 
-    /// Returns whether a window of this kind has a visible node.
+    /// Returns whether any window of this kind has a visible node.
     pub fn shows(&self, kind: WindowKind) -> bool {
         self.nodes.iter().any(|n| n.is(Flag::Visible) && self.kind_of(n) == kind)
     }
 
-    /// Returns the windows and nodes.
+    /// Returns a view of the windows and nodes from which the geometry can be computed.
     pub fn scene(&self) -> Scene<'_> {
         Scene { windows: &self.windows, nodes: &self.nodes, size: self.size, app: self.app.as_deref() }
     }
@@ -98,7 +98,7 @@ impl Snapshot {
     }
 
     /// Clears the visible flag of nodes that are entirely off the screen or outside the containers that scroll them,
-    /// even if the device reports them as visible. Drivers call it when their snapshot is complete.
+    /// even if the device reports them as visible. A driver calls this method once its snapshot is complete.
     pub fn hide_what_is_off_screen(&mut self) {
         let hidden: Vec<usize> = (0..self.nodes.len())
             .filter(|i| {
@@ -116,7 +116,8 @@ impl Snapshot {
         self.geometry.get(|| Geometry::of(self.scene()))
     }
 
-    /// Returns the node that hides another node: a node of a modal window above it, or an overlay of its window.
+    /// Returns the node that hides another node: a node of a modal window above the other node's window, or an overlay
+    /// in its window.
     pub fn hidden_by(&self, index: usize) -> Option<usize> {
         self.geometry().hidden_by(&self.nodes, index)
     }
@@ -131,7 +132,7 @@ impl Snapshot {
         self.subtree(container).contains(&index)
     }
 
-    /// Returns the nodes of the app's own content.
+    /// Returns the nodes that belong to the app's own content.
     pub fn content(&self) -> impl Iterator<Item = &Node> {
         self.nodes.iter().filter(|n| self.is_content(n))
     }

@@ -6,9 +6,10 @@
 //! id are a feature too. A page with few ids that is not a website takes its title and further features from
 //! [`evidence`]: labels of fixed controls, the selected tab, and the sort of heading.
 //!
-//! Invariant: a structure leaves out everything that changes by itself: positions, counts, the texts of the content,
-//! and digits in the title. Each feature counts once, so the number of rows in a list makes no difference. A dialog has
-//! no place, because it may open anywhere in its app. Equal structures have equal keys ([`Structure::key`]).
+//! Invariant: a structure leaves out everything that can change while the page stays the same: positions, counts, the
+//! text of the content, and digits in the title. Each feature counts once, so the number of rows in a list makes no
+//! difference. A dialog has no place, because it may open anywhere in its app. Equal structures have equal keys
+//! ([`Structure::key`]).
 //!
 //! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two
 //! pages of one activity differ, and a page with a missing node can still be recognised by similarity. This module has
@@ -29,21 +30,21 @@ const MAX_TITLE: usize = 40;
 /// The structure of a page, or of a dialog over one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Structure {
-    /// Package.
+    /// Package of the app.
     pub app: String,
-    /// Name of the site, as computed by [`super::site`], for browsers.
+    /// Name of the site that a browser shows, as computed by [`super::site`].
     pub site: Option<String>,
     /// Activity or URL; empty for a dialog, which may open anywhere in its app.
     pub place: String,
-    /// Title, digits masked, if the page has one.
+    /// Title with digits masked, if the page has one.
     pub title: Option<String>,
-    /// Hashes of the resource ids, or else the classes, of its nodes; sorted, each once.
+    /// Hashes of the features, such as the nodes' resource ids or else their classes; sorted, without duplicates.
     pub features: Vec<u64>,
-    /// Whether it is a dialog, a menu or a pop-up over a page.
+    /// Whether the structure is that of a dialog, a menu or a pop-up over a page.
     pub dialog: bool,
     /// Hashes of the [`evidence`] of a page with few ids; empty for other pages. The key does not include them.
     pub evidence: Vec<u64>,
-    /// Key that a page with few ids has in databases that were created before evidence existed.
+    /// Key of a page with few ids in databases that were created before evidence existed; `None` for other pages.
     pub earlier_key: Option<String>,
 }
 
@@ -66,11 +67,11 @@ impl Structure {
 pub struct Structures {
     /// Structure of the window that takes input.
     pub front: Structure,
-    /// Structure of the page under the foreground window, if that is a dialog and the device reports the page.
+    /// Structure of the page under the foreground window, if that window is a dialog and the device reports the page.
     pub below: Option<Structure>,
 }
 
-/// Returns the hash of a feature.
+/// Returns the hash of the text that describes a feature.
 pub fn feature(text: &str) -> u64 {
     let digest = Sha256::digest(text.as_bytes());
     u64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
@@ -90,8 +91,8 @@ fn visible_nodes(snapshot: &Snapshot, window: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the page under the window in front: the topmost window that overlaps it. The halves of a split screen lie
-/// side by side, so neither is under the other.
+/// Returns the index of the page under the window in front: the topmost lower page that overlaps it. The halves of a
+/// split screen lie side by side, so neither is under the other.
 fn under(snapshot: &Snapshot, front: usize) -> Option<usize> {
     let geometry = snapshot.geometry();
     let own = geometry.extent(front)?;
@@ -164,8 +165,8 @@ pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     Some(Structures { front: of_window(snapshot, front, &place, under.is_some()), below })
 }
 
-/// Returns the place of the page under a dialog; `None` if it is unknown. It can be unknown if another app shows a
-/// dialog with an activity of its own.
+/// Returns the place of the page under a dialog; `None` if the place is unknown, which can happen while another app
+/// shows a dialog with its own activity.
 fn place_below(snapshot: &Snapshot, window: usize, place: &str) -> Option<String> {
     let own = &snapshot.windows[window].app;
     let is_of = |place: &str| own.is_empty() || place.split('/').next() == Some(own);
@@ -243,7 +244,7 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
             && !node.is(Flag::Clickable)
             && !node.password
             && node.has(Trait::StaticText);
-        // A share of the window's height is used and not a fixed height, because dialogs are low.
+        // The limit is a share of the window's height and not a fixed height, because dialogs can be short.
         let high = (i64::from(node.bounds.top) - i64::from(top)) * 3 < i64::from(height) - i64::from(top);
         if !still
             || !high
@@ -259,7 +260,7 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
     })
 }
 
-/// Returns the title of a window if the activity cannot be known. It then distinguishes the pages.
+/// Returns the title of a window if the activity cannot be known. The title then distinguishes the pages of the app.
 fn window_title(snapshot: &Snapshot, window: usize) -> Option<String> {
     let title = mask::digits(snapshot.windows[window].title.trim());
     let tells = !snapshot.place_knowable && snapshot.place.is_none() && title.chars().any(char::is_alphabetic);

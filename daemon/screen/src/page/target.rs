@@ -9,7 +9,7 @@ use super::snapshot::{Flag, Node, Snapshot};
 /// Maximum length of a title, characters.
 pub const MAX_TITLE: usize = 80;
 
-/// Shortens a title to [`MAX_TITLE`]; a shortened one ends with an ellipsis.
+/// Shortens a title to [`MAX_TITLE`] characters. A shortened title ends with an ellipsis.
 pub fn short(title: &str) -> String {
     match title.char_indices().nth(MAX_TITLE) {
         Some((end, _)) => format!("{}…", title[..end].trim_end()),
@@ -17,7 +17,7 @@ pub fn short(title: &str) -> String {
     }
 }
 
-/// Cuts a text to at most `max` characters.
+/// Cuts text to at most `max` characters.
 pub(super) fn cut_to(text: &str, max: usize) -> String {
     text.chars().take(max).collect()
 }
@@ -27,14 +27,14 @@ pub fn is_title_of(title: &str, full: &str) -> bool {
     title == full || title.strip_suffix('…').is_some_and(|start| full.starts_with(start))
 }
 
-/// Returns the title of a target. Older descriptions have only a label; its first part is the title.
+/// Returns the title of a target. Older descriptions have only a label, whose first part is the title.
 pub fn title(target: &Target) -> Option<&str> {
     let first = || target.label.as_deref().map(|l| l.split(", ").next().unwrap_or(l));
     target.title.as_deref().or_else(first)
 }
 
-/// Returns the index of the ref that a description refers to, if there is exactly one: equal in role, title, resource
-/// id, class, path in the hierarchy, and ordinal number among equal nodes.
+/// Returns the index of the ref that a description refers to, if exactly one ref equals it in role, title, resource id,
+/// class, path in the hierarchy, and ordinal number among equal nodes.
 pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Option<usize> {
     let node = |r: &super::Ref| &snapshot.nodes[r.node];
     let titled = |r: &super::Ref| match title(wanted) {
@@ -59,7 +59,8 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
     found.next().filter(|_| found.next().is_none())
 }
 
-/// Returns a selector that matches only this element among the refs, by label or resource id; `None` if there is none.
+/// Returns a selector that matches only this element among the refs, by label or resource id; `None` if there is no
+/// such selector.
 pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Option<TargetSelector> {
     let of = |by, value| Some(TargetSelector { by: Some(by), value: Some(value), ..TargetSelector::default() });
     let own = refs.iter().find(|r| r.node == index)?;
@@ -132,8 +133,8 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
     }
 }
 
-/// Returns a key that is equal for descriptions of the same target: its title and stable properties. The changing part
-/// of the label is left out.
+/// Returns a key that is equal for all descriptions of the same target. It consists of the title and the stable
+/// properties of the target. The changing part of the label is left out.
 pub fn key(target: &Target) -> String {
     let title = title(target).unwrap_or_default();
     let part = |v: &Option<String>| v.clone().unwrap_or_default();

@@ -1,64 +1,65 @@
 //! Touch points: where to touch a node so that the touch reaches it and nothing else.
 //!
-//! A touch goes to the centre of the visible part of a node, or to the centre of its largest free piece. These cover a
-//! node: the keyboard, the nodes of higher windows, the whole extent of higher pages and banners, and descendants that
-//! take touches themselves. Nodes of the same window that only display content let touches through. If a single
-//! descendant that takes touches fills the node, that descendant receives the touch.
+//! A touch goes to the centre of a node's visible part or, if that point is covered, to the centre of the largest
+//! uncovered part. A node can be covered by the keyboard, by nodes of higher windows, by the whole extent of higher
+//! pages and banners, and by descendants that take touches themselves. Nodes of the same window that only display
+//! content let touches through. If a single descendant that takes touches fills the node, that descendant receives the
+//! touch.
 //!
-//! The drawing order of two other nodes of one window is unknown, so there are two passes. The first pass avoids every
-//! overlapping node that takes touches. If that leaves no free point, the second pass assumes that the later node in
-//! the tree is in front.
+//! The drawing order of two nodes of one window is unknown unless one lies inside the other, so there are two passes.
+//! The first pass avoids every overlapping node that takes touches. If that leaves no free point, the second pass
+//! assumes that the later node in the tree is in front.
 //!
 //! Invariant: a point is returned only after a check that no known node, window or keyboard would take the touch there,
-//! under the assumption of the pass. Otherwise the result is an [`Obstacle`].
+//! under the drawing order that the pass assumes. Otherwise the result is an [`Obstacle`].
 //!
 //! The thresholds are the constants below. `MIN_FREE` leaves room for a finger, and `EDGE_DIVISOR` excludes an edge of
-//! less than 24 pixels on a screen whose shorter side has 1080 pixels. The unit tests check random coverings, and
-//! `tests/e2e/field/places.rs` checks whole screens.
+//! less than 24 pixels on a screen whose shorter side has 1080 pixels. The unit tests check randomly covered targets,
+//! and `tests/e2e/field/places.rs` checks whole screens.
 
 use afd_proto::vocabulary::Point;
 
 use super::layers::{Side, has_words, takes_touches};
 use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 
-/// Maximum number of covering areas that are subtracted from a target. The resulting point is checked against all of
-/// them, so a target with more may count as covered.
+/// Maximum number of covering areas that are subtracted from a target. The resulting point is checked against all
+/// covering areas, so a target with more of them may count as covered although part of it is free.
 const MAX_BLOCKERS: usize = 200;
-/// Minimum width and height of a free part, device pixels. A finger needs some room.
+/// Minimum width and height of an uncovered part that can be touched, device pixels. A finger needs some room.
 const MIN_FREE: i32 = 4;
 /// A visible edge of a target is too small to be touched if it is narrower than the screen's shorter side divided by
 /// this number.
 const EDGE_DIVISOR: i32 = 45;
-/// Padding of a banner around its visible nodes, device pixels.
+/// Distance by which a banner is assumed to extend beyond its visible nodes, device pixels.
 const BANNER_MARGIN: i32 = 40;
-/// Minimum share of a node that a descendant covers to fill it, percent.
+/// Minimum share of a node's area that a descendant must cover to fill the node, percent.
 const FILLS_PERCENT: i64 = 80;
 
 /// The reason why a node cannot be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
-    /// This node would receive the touch instead.
+    /// Another node would receive the touch; holds the index of that node.
     Covered(usize),
-    /// The whole node is off the screen, on this side.
+    /// The whole node is out of sight; holds the side of the screen or scroll container beyond which it lies.
     OffScreen(Side),
-    /// Only an edge of the node is in sight, this many device pixels wide or high.
+    /// Only an edge of the node is in sight; holds the width or height of the visible edge, device pixels.
     Edge(i32),
 }
 
-/// The point of a touch and the node that receives it.
+/// A touch point and the node that receives the touch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Touch {
-    /// The point.
+    /// Point to touch, device pixels.
     pub point: Point,
-    /// The node that receives the touch: the target, or the descendant that fills it.
+    /// Index of the node that receives the touch: the target, or the descendant that fills it.
     pub receiver: usize,
 }
 
-/// Returns the point at which a touch reaches a node. `text` is the node inside the target by which the target was
-/// named. The touch then goes to the place of that text.
+/// Returns the point at which a touch reaches a node. If the target was named by text inside it, `text` is the node
+/// with that text, and the touch goes to that node's place.
 ///
 /// # Errors
-/// The obstacle that prevents the touch.
+/// Returns the obstacle that prevents the touch.
 pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<Touch, Obstacle> {
     let geometry = snapshot.geometry();
     if let Some(over) = geometry.hidden_by(&snapshot.nodes, index) {
@@ -106,7 +107,7 @@ pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<T
 /// Returns the point at which to touch a node; see [`touch`].
 ///
 /// # Errors
-/// The obstacle that prevents the touch.
+/// Returns the obstacle that prevents the touch.
 pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, Obstacle> {
     touch(snapshot, index, None).map(|t| t.point)
 }
@@ -136,8 +137,8 @@ pub fn side(snapshot: &Snapshot, index: usize) -> Option<Side> {
     })
 }
 
-/// Returns the visible height or width of a node, device pixels, if only an edge is in sight: the rest lies outside the
-/// screen or its scroll container, or is cut off there. Returns `None` for any other node.
+/// Returns the visible height or width of a node, device pixels, if only an edge of it is in sight because the rest
+/// lies outside the screen or the scroll container, or is cut off there. Returns `None` for any other node.
 pub fn edge_in_sight(snapshot: &Snapshot, index: usize) -> Option<i32> {
     let geometry = snapshot.geometry();
     let (bounds, shown) = (snapshot.nodes[index].bounds, geometry.shown(index));
@@ -172,17 +173,17 @@ pub fn is_usable(snapshot: &Snapshot, index: usize) -> bool {
         && touch(snapshot, index, None).is_ok()
 }
 
-/// The assumption about the drawing order of nodes that overlap without one lying in the other.
+/// The assumed drawing order of two nodes that overlap if neither lies inside the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// Either may be in front.
+    /// Either of the nodes may be in front.
     Unknown,
-    /// The later one in the tree is in front.
+    /// The node that comes later in the tree is in front.
     Tree,
 }
 
-/// Returns the descendant that fills a node and receives its touches, if there is one. No descendant outside it may
-/// take touches.
+/// Returns the descendant that fills a node and receives its touches, if there is one. Every other descendant that
+/// takes touches must lie inside it.
 fn filler(snapshot: &Snapshot, index: usize) -> Option<usize> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
@@ -194,10 +195,11 @@ fn filler(snapshot: &Snapshot, index: usize) -> Option<usize> {
     (fills && takes_touches(&snapshot.nodes[index]) && inside.all(inside_first)).then_some(first)
 }
 
-/// Returns the free part of a rectangle with the longest shorter side; among equals, the one with the largest area.
+/// Returns the uncovered part of a rectangle whose shorter side is the longest; among equals, the part with the largest
+/// area.
 ///
-/// Each blocker splits a free part into the four parts to its left, to its right, above and below, each at full length.
-/// These parts overlap, so the largest is always among them.
+/// Each blocker splits a free part into four parts: to its left, to its right, above it and below it, each at full
+/// length. These parts overlap, so the largest is always among them.
 fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
     let mut free = vec![*target];
     for b in blockers {
@@ -227,7 +229,7 @@ fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
     free.into_iter().max_by_key(size)
 }
 
-/// Returns the rank of a rectangle: its shorter side, then its area.
+/// Returns the key by which free rectangles are ranked: the shorter side, then the area.
 fn size(r: &Rect) -> (i32, i64) {
     (r.width().min(r.height()), r.area())
 }
@@ -245,8 +247,8 @@ fn blocker(snapshot: &Snapshot, index: usize, p: &Point, order: Order) -> Option
     node.or_else(|| covering_windows(snapshot, index).find(|(area, _)| area.contains(p.x, p.y)).map(|(_, node)| node))
 }
 
-/// Returns the areas of the banners and pages in higher windows, each with one of its nodes. The whole extent of a
-/// window counts, because devices leave out the frames around the nodes.
+/// Returns the areas of the banners and pages in windows above a node's window, each with one of its nodes. The whole
+/// extent of a window counts, because devices leave out the frames around the nodes.
 fn covering_windows(snapshot: &Snapshot, index: usize) -> impl Iterator<Item = (Rect, usize)> + '_ {
     let windows = (0..snapshot.windows.len()).filter(move |w| {
         let (window, own) = (&snapshot.windows[*w], snapshot.windows.get(snapshot.nodes[index].window));
@@ -260,8 +262,8 @@ fn covering_windows(snapshot: &Snapshot, index: usize) -> impl Iterator<Item = (
     })
 }
 
-/// Returns the areas of the keyboard, the higher windows and the nodes that take touches meant for a node; at most
-/// [`MAX_BLOCKERS`].
+/// Returns the areas in which the keyboard, higher windows or other nodes take touches meant for a node; at most
+/// [`MAX_BLOCKERS`] areas.
 fn blockers(snapshot: &Snapshot, index: usize, order: Order) -> Vec<Rect> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
@@ -272,7 +274,7 @@ fn blockers(snapshot: &Snapshot, index: usize, order: Order) -> Vec<Rect> {
     keyboard.into_iter().chain(windows).chain(near.map(|i| geometry.shown(i))).take(MAX_BLOCKERS).collect()
 }
 
-/// Returns whether a node lies in a lower window than another one.
+/// Returns whether a node lies in a lower window than another node.
 fn is_below(snapshot: &Snapshot, index: usize, other: usize) -> bool {
     let layer = |i: usize| snapshot.windows.get(snapshot.nodes[i].window).map_or(i64::MIN, |w| w.layer);
     layer(index) < layer(other)
@@ -288,7 +290,7 @@ fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool
     if node.window != snapshot.nodes[index].window {
         return is_below(snapshot, index, other);
     }
-    // A plain text is touched at its own place, so another text must not cover it there.
+    // Plain text is touched directly, so no other text may cover it.
     let hides = takes_touches(node)
         || (!takes_touches(&snapshot.nodes[index]) && has_words(node) && !snapshot.is_inside(other, index));
     if !hides || snapshot.is_inside(index, other) {
@@ -313,8 +315,8 @@ pub fn node_at(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
     found.into_iter().rfind(|i| layer(i) == top)
 }
 
-/// Returns the node on which a touch at a point acts: the deepest node or its nearest ancestor that is clickable, else
-/// the deepest node.
+/// Returns the node on which a touch at a point acts: the deepest node there if it is clickable, else its nearest
+/// clickable ancestor, else the deepest node.
 pub fn touched_node(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
     let deepest = node_at(snapshot, x, y)?;
     std::iter::once(deepest)

@@ -13,12 +13,12 @@ use embedded_graphics::{
 };
 use image::RgbImage;
 
-/// An element to be annotated, in pixels of the picture.
+/// An element to annotate on a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Left, top, right, bottom.
+    /// Left, top, right and bottom edges, pixels of the picture.
     pub bounds: [f64; 4],
-    /// Label to draw; `None` draws a thin grey box instead.
+    /// Label to draw. If it is `None`, the element gets only a thin grey box.
     pub label: Option<String>,
 }
 
@@ -39,7 +39,8 @@ fn overlap(a: &Area, b: &Area) -> i64 {
     size(&[a[0].max(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].min(b[3])])
 }
 
-/// Draws boxes and labels. Labels are placed so that they cover each other as little as possible.
+/// Draws a box around each element, and its label. Labels are placed so that they cover each other as little as
+/// possible.
 pub fn annotate(picture: &mut RgbImage, marks: &[Mark]) {
     let (font, zoom) = letters(picture.width().min(picture.height()));
     let stroke = if zoom > 1 { 3 } else { 2 };
@@ -49,7 +50,7 @@ pub fn annotate(picture: &mut RgbImage, marks: &[Mark]) {
         outline(picture, area, width, color);
     }
     let mut taken: Vec<Area> = Vec::new();
-    // Small elements have the fewest places for a label, so theirs are placed first.
+    // Small elements leave the fewest places for a label, so their labels are placed first.
     let mut order: Vec<usize> = (0..marks.len()).filter(|i| marks[*i].label.is_some()).collect();
     order.sort_by_key(|i| size(&areas[*i]));
     for index in order {
@@ -82,8 +83,8 @@ fn plate_size(font: &MonoFont<'_>, zoom: u32, text: &str) -> (i64, i64) {
     ((letters * i64::from(size.width) + 4) * zoom, (i64::from(size.height) + 2) * zoom)
 }
 
-/// Returns the area of a label: in a corner of its element or beside the element, wherever it covers the least of other
-/// labels.
+/// Returns the area of a label: in a corner of its element or beside the element, wherever it covers other labels the
+/// least.
 fn place(area: &Area, (width, height): (i64, i64), taken: &[Area], (w, h): (u32, u32)) -> Area {
     let [left, top, right, bottom] = *area;
     let spots = [
@@ -140,7 +141,7 @@ fn outline(picture: &mut RgbImage, area: &Area, width: i64, color: [u8; 3]) {
     }
 }
 
-/// A draw target that enlarges each pixel of a letter to a square.
+/// A draw target that enlarges each pixel of a letter to a square of `zoom` by `zoom` pixels.
 struct Zoomed<'a> {
     picture: &'a mut RgbImage,
     at: (i64, i64),

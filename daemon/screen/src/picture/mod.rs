@@ -18,18 +18,18 @@ pub struct PictureError(#[from] image::ImageError);
 
 type Result<T> = std::result::Result<T, PictureError>;
 
-/// Returns width and height of a JPEG, read from its header.
+/// Returns the width and height of a JPEG in pixels, as read from its header.
 ///
 /// # Errors
-/// When the data is not a JPEG.
+/// If the data is not a JPEG.
 pub fn size(jpeg: &[u8]) -> Result<(u32, u32)> {
     Ok(ImageReader::with_format(Cursor::new(jpeg), ImageFormat::Jpeg).into_dimensions()?)
 }
 
-/// Returns width and height of a PNG or JPEG, pixels, and whether it is a PNG.
+/// Returns the width and height of a PNG or JPEG in pixels, and whether it is a PNG.
 ///
 /// # Errors
-/// When the data is neither a PNG nor a JPEG.
+/// If the data is neither a PNG nor a JPEG.
 pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool)> {
     let png = file.starts_with(b"\x89PNG");
     let format = if png { ImageFormat::Png } else { ImageFormat::Jpeg };
@@ -40,7 +40,7 @@ pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool)> {
 /// Decodes a JPEG.
 ///
 /// # Errors
-/// When the data is not a JPEG, or a side is longer than 20,000 pixels.
+/// If the data is not a JPEG, or a side is longer than 20,000 pixels.
 pub fn decode(jpeg: &[u8]) -> Result<RgbImage> {
     decode_as(jpeg, ImageFormat::Jpeg)
 }
@@ -57,7 +57,7 @@ fn decode_as(file: &[u8], format: ImageFormat) -> Result<RgbImage> {
 /// Decodes a PNG or JPEG.
 ///
 /// # Errors
-/// When the data is neither, or a side is longer than 20,000 pixels.
+/// If the data is neither a PNG nor a JPEG, or a side is longer than 20,000 pixels.
 pub fn decode_any(file: &[u8]) -> Result<RgbImage> {
     if !file.starts_with(b"\x89PNG") {
         return decode(file);
@@ -78,7 +78,7 @@ pub fn at_most(picture: RgbImage, longest: u32) -> RgbImage {
 /// Encodes a picture. `quality`, 1 to 100, applies to JPEG only.
 ///
 /// # Errors
-/// When encoding fails.
+/// If encoding fails.
 pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>> {
     let mut out = Cursor::new(Vec::new());
     match format {
@@ -88,7 +88,7 @@ pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>
     Ok(out.into_inner())
 }
 
-/// The mapping of a screenshot to the screen of the device.
+/// The mapping from a screenshot to the device's screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Relation {
     /// Screenshot pixels per device pixel.
@@ -97,10 +97,10 @@ pub struct Relation {
     pub screen: (u32, u32),
 }
 
-/// Computes how a screenshot maps to the screen; `None` if this needs a screen size and none is known. The service
-/// shrinks screenshots so that neither side is longer than `max_dim` pixels, and never enlarges them. The reported
-/// screen size may exclude the system bars, which affects only the longer side. The longer side gives the more precise
-/// scale, but it is used only if it agrees with the shorter side.
+/// Computes how a screenshot maps to the screen; `None` if the screenshot may have been shrunk and the screen size is
+/// unknown. The service shrinks screenshots so that neither side is longer than `max_dim` pixels, and never enlarges
+/// them. The reported screen size may exclude the system bars, which affects only the longer side. The longer side
+/// gives the more precise scale, but it is used only if it agrees with the shorter side.
 pub fn relate((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i32)>) -> Option<Relation> {
     if width.max(height) < max_dim {
         return Some(Relation { scale: 1.0, screen: (width, height) });
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(of((540, 1200), 1200, Some((1080, 2200))), Some((0.5, (1080, 2400))));
         // Landscape.
         assert_eq!(of((1200, 540), 1200, Some((1080, 2400))), Some((0.5, (2400, 1080))));
-        // Increasing rounding errors.
+        // Rounding errors that increase as the screenshot gets smaller.
         assert_eq!(of((158, 350), 350, Some((1080, 2400))), Some((350.0 / 2400.0, (1080, 2400))));
         assert_eq!(of((23, 50), 50, Some((1080, 2400))), Some((50.0 / 2400.0, (1080, 2400))));
         assert_eq!(of((1, 1), 1, Some((1080, 2400))).map(|r| r.1), Some((1080, 2400)));

@@ -1,8 +1,8 @@
 //! Template matching by normalised cross-correlation (NCC) of brightness.
 //!
-//! The score of a place is the correlation between the template and the pixels there, from -1 to 1, where 1 means equal
-//! up to brightness and contrast. Integral images give the mean and the variance of any place in constant time, so only
-//! the sum of products has to visit every pixel.
+//! The score at a place is the correlation between the template and the pixels there, from -1 to 1, where 1 means equal
+//! except for brightness and contrast. Integral images give the mean and the variance of any place in constant time, so
+//! only the sum of products has to visit every pixel.
 //!
 //! A search begins at the last known place and around it. Unless the match there is certain, the whole area is searched
 //! too, at the coarsest size of the template (full, half or quarter). If neither finds a match, the next finer size is
@@ -40,7 +40,7 @@ const COARSE_SIDE: usize = 6;
 const COARSE_SCORE: f64 = 0.55;
 /// Maximum number of candidates that are refined.
 const PROPOSALS: usize = 6;
-/// Interval of the rows that are compared first, to reject poor places early.
+/// Distance between the rows that are compared first, to reject poor places early.
 const SPARSE: usize = 4;
 /// Standard deviation of brightness (0 to 255) below which an area counts as flat.
 const FLAT: f64 = 2.0;
@@ -65,7 +65,7 @@ impl Gray {
         Self { width, height, pixels: picture.pixels().map(bright).collect() }
     }
 
-    /// Returns width and height, pixels.
+    /// Returns the width and height in pixels.
     pub fn size(&self) -> (usize, usize) {
         (self.width, self.height)
     }
@@ -83,7 +83,7 @@ impl Gray {
         Self { width, height, pixels }
     }
 
-    /// Returns the picture at another size, scaled by nearest neighbour.
+    /// Returns the picture scaled to another size with nearest-neighbour sampling.
     fn scaled(&self, width: usize, height: usize) -> Self {
         let at = |x: usize, y: usize| self.pixels[(y * self.height / height) * self.width + x * self.width / width];
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| at(x, y)).collect();
@@ -123,12 +123,13 @@ impl IntegralImage {
             + table[y * stride + x]
     }
 
-    /// Returns the score of a template whose top left corner is at this place, -1 to 1.
+    /// Returns the score, -1 to 1, of a template whose top left corner is at `(x, y)`.
     fn score(&self, t: &Level, x: usize, y: usize) -> f64 {
         self.score_if(t, x, y, f64::NEG_INFINITY)
     }
 
-    /// Returns [`Self::score`], or 0 if a quarter of the rows already predicts less than half of the `wanted` score.
+    /// Returns [`Self::score`], or 0 if the rows that are compared first already predict less than half of the `wanted`
+    /// score.
     fn score_if(&self, t: &Level, x: usize, y: usize, wanted: f64) -> f64 {
         let n = (t.width * t.height) as f64;
         let (sum, square) =
@@ -173,12 +174,12 @@ struct Level {
     norm: f64,
     /// Sum of the deviations in the rows that are compared first.
     sparse_residue: f64,
-    /// Ratio of the energy of all rows to the energy of the rows that are compared first.
+    /// Ratio of the sum of the squared deviations in all rows to the sum in the rows that are compared first.
     sparse_share: f64,
 }
 
 impl Level {
-    /// Prepares a template for one size; `None` when it is flat.
+    /// Prepares a template at one size; returns `None` if it is flat.
     fn new(gray: &Gray) -> Option<Self> {
         let n = gray.pixels.len() as f64;
         let mean = gray.pixels.iter().map(|p| f64::from(*p)).sum::<f64>() / n;
@@ -202,14 +203,16 @@ impl Level {
     }
 }
 
-/// A picture to search for, at full, half and quarter size, as far as it is large enough and not flat.
+/// A picture to search for, at full, half and quarter size. Reduced sizes at which it would be too small or flat are
+/// left out.
 #[derive(Debug)]
 pub struct Template {
     levels: Vec<Level>,
 }
 
 impl Template {
-    /// Prepares a template; `None` if it is empty or flat, because it would match nowhere or everywhere.
+    /// Prepares a template. Returns `None` if the picture is empty or flat, because it would match nowhere or
+    /// everywhere.
     pub fn of(picture: &RgbImage) -> Option<Self> {
         let gray = Gray::of(picture);
         if gray.width == 0 || gray.height == 0 {
@@ -227,17 +230,17 @@ impl Template {
         Some(Self { levels })
     }
 
-    /// Returns width and height, pixels.
+    /// Returns the width and height in pixels.
     fn size(&self) -> (i32, i32) {
         let pixels = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
         (pixels(self.levels[0].width), pixels(self.levels[0].height))
     }
 }
 
-/// Search step that found a match.
+/// The search step that found a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchStep {
-    /// Around the last known place.
+    /// At or around the last known place.
     InPlace,
     /// Over the whole area, at the coarsest size.
     Coarsely,
@@ -245,7 +248,7 @@ pub enum SearchStep {
     Thoroughly,
 }
 
-/// A match.
+/// A place at which a template matches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match {
     /// Left edge, pixels.
@@ -254,7 +257,7 @@ pub struct Match {
     pub y: i32,
     /// Score, 0 to 1.
     pub score: f64,
-    /// Search step that found it.
+    /// Search step that found the match.
     pub how: SearchStep,
     /// Whether the match is certain at or near its last known place, or clearly better than at any other place.
     pub sure: bool,
@@ -270,7 +273,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Prepares a picture.
+    /// Prepares a picture to search in.
     pub fn of(picture: &RgbImage) -> Self {
         let full = Gray::of(picture);
         let half = full.halved();
@@ -367,7 +370,7 @@ impl Scene {
             found = look(coarsest - 1, SearchStep::Thoroughly);
         }
         found.extend(here);
-        // Among equal scores, the match in place wins, because it is the last.
+        // Among equal scores, the match in place wins, because it comes last.
         let best = found.iter().copied().max_by(|a, b| a.score.total_cmp(&b.score))?;
         let (width, height) = t.size();
         let apart = |m: &&Match| (m.x - best.x).abs() > width / 2 || (m.y - best.y).abs() > height / 2;
@@ -407,7 +410,7 @@ impl Scene {
     }
 }
 
-/// A template, and the left and top edge of its last known place.
+/// A template, with the left and top edges of its last known place if there is one, pixels.
 pub type TemplateQuery = (Template, Option<(i32, i32)>);
 
 /// Searches for templates inside the bounds, on all cores. The results are in the order of the templates.
@@ -462,8 +465,8 @@ fn is_one_place(a: Area, b: Area) -> bool {
     common * 100 > (size(a) + size(b) - common) * ONE_PLACE_PERCENT
 }
 
-/// Returns the score of two pictures after scaling both to a common size, -1 to 1. It is 0 if one picture is more than
-/// twice as wide or high as the other, or if a picture is flat or has a side of less than five pixels.
+/// Scales two pictures to a common size and returns their score, -1 to 1. The score is 0 if one picture is more than
+/// twice as wide or high as the other, or if either picture is flat or has a side shorter than five pixels.
 pub fn similarity(a: &RgbImage, b: &RgbImage) -> f64 {
     let (a, b) = (Gray::of(a), Gray::of(b));
     let far = |x: usize, y: usize| x > 2 * y || y > 2 * x;

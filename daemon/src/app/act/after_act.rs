@@ -1,12 +1,13 @@
 //! Reads the screen in the background after an action, so that memory learns the outcome of the action even if no
 //! caller reads the screen, and even if the page appears late.
 //!
-//! A capture counts as an outcome only if it has settled, is reliable, and includes no other input than those of the
-//! action:
+//! A capture counts as an outcome only if it has settled, is reliable, and includes no input other than the action's
+//! own:
 //!
-//! * A capture with other content than before the action is stored as soon as it has settled. Then the reads end.
-//! * A capture with the same content is stored only when the time of the setting `observe.after_act_ms` is over. Before
-//!   that, the page may still be loading.
+//! * A capture whose content differs from the page before the action is stored as soon as it has settled. The reads
+//!   then end.
+//! * A capture with the same content is stored only once the time set by `observe.after_act_ms` has passed. Until then,
+//!   the page may still be loading.
 //! * Content that was recorded already, with no input since, is not stored again.
 //!
 //! `projection::settle` decides what a stored capture means for the action.
@@ -52,7 +53,7 @@ impl Call {
         let started = Instant::now();
         let (mut distance, mut next) = (SETTLE_INTERVAL, started + SETTLE_INTERVAL);
         for read in 1..=MAX_READS {
-            // The last read waits until the time is over. Only then can it show that nothing changed.
+            // The last read waits for the time limit. Only then can it show that nothing changed.
             let at = if read == MAX_READS { next.max(started + limit) } else { next.min(started + limit) };
             tokio::time::sleep_until(at).await;
             if !self.is_quiet(started + limit + SETTLE_INTERVAL).await || self.device().inputs() != inputs {

@@ -40,14 +40,14 @@ use afd_experience::memory::events::{self, Event, Request};
 use afd_screen::page::select::Gesture;
 use record::unrecorded;
 
-/// Outcome of an executed plan, from which the response body is built.
+/// Outcome of executing a plan, from which the response body is built.
 pub(in crate::app) struct ActionOutcome {
     pub event: String,
     pub result: String,
     pub resolved: Option<ResolvedTarget>,
     pub scrolls: u32,
     pub duration_ms: u64,
-    /// For a recovery: uid and cause of the failure that it responds to.
+    /// Uid and cause of the failure that a recovery responds to; `None` for other actions.
     pub recovers_from: Option<(String, String)>,
 }
 
@@ -75,7 +75,7 @@ where
     };
     let then = params.then();
     let running = core.runtime.enter();
-    // Queue before the first await, so that calls of one connection act in the order in which they arrived. A call
+    // Queue before the first await, so that calls on one connection act in the order in which they arrived. A call
     // whose request key is in use by another call queues only after that call is done; otherwise the two would
     // deadlock.
     let (session, device) = (addressed.echo.session.clone(), addressed.echo.device.clone());
@@ -209,7 +209,7 @@ impl Call {
             Some(then) => shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await,
             None => None,
         };
-        // If the look showed a change, no further read is needed.
+        // If the capture after the action showed a change, no further read is needed.
         if look.as_ref().is_none_or(|look| look.changed != Some(true)) {
             self.look_after(content, inputs);
         }
@@ -228,7 +228,7 @@ impl Call {
         let Some(spec) = spec else { return Ok(None) };
         let reading = match (guard.tree(self.target.token.as_ref()).await, spec) {
             (Ok(reading), _) => reading,
-            // A point needs no tree. A phone whose tree cannot be read can still be tapped.
+            // Tapping a point needs no element tree, so it works even if the tree cannot be read.
             (Err(DriverError::Refused { .. }), TargetSpec::Point(point)) => {
                 let evidence = json!({"x": point.x, "y": point.y});
                 let (point, target, moved, fit, unmarked) = (*point, None, false, None, false);

@@ -31,7 +31,7 @@ use plan::{Inputs, Plan, Steps};
 use scroll::Search;
 use target_spec::{TargetSpec, check_length, coordinate, default_by};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActTap, _, _>(|core, p| async move { touch(&core, Verb::Tap, &p).await });
     methods.add::<ActLongPress, _, _>(|core, p| async move { touch(&core, Verb::LongPress, &p).await });
@@ -49,7 +49,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActScrollTo, _, _>(|core, p| async move { scroll_to(&core, &p).await });
 }
 
-/// `act.tap`, `act.longPress`, `act.doubleTap`
+/// Implements `act.tap`, `act.longPress` and `act.doubleTap`.
 ///
 /// # Errors
 /// If the target is missing, ambiguous, covered or stale, or if the device fails to act.
@@ -72,7 +72,7 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
     run(core, params, plan).await
 }
 
-/// `act.swipe`
+/// Implements `act.swipe`.
 ///
 /// # Errors
 /// If a coordinate is out of range, or if the device fails to act.
@@ -87,7 +87,7 @@ pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<ActRe
     run(core, params, plan).await
 }
 
-/// `act.drag`
+/// Implements `act.drag`.
 ///
 /// # Errors
 /// If one of the targets is missing, ambiguous, covered or stale, or if the device fails to act.
@@ -104,14 +104,14 @@ pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResu
     run(core, params, plan).await
 }
 
-/// `act.scroll`
+/// Implements `act.scroll`.
 pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<ActResult>> {
     let amount = params.amount();
     let plan = Plan::single(Verb::Scroll, Input::Scroll(params.direction, amount));
     run(core, params, plan.with_param("direction", params.direction.word()).with_param("amount", amount.word())).await
 }
 
-/// `act.scrollTo`
+/// Implements `act.scrollTo`.
 ///
 /// # Errors
 /// `TARGET_NOT_FOUND` once both ends of the page were reached, `TIMEOUT` after `timeoutMs`, or if the device fails to
@@ -151,17 +151,17 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
     .await
 }
 
-/// `act.back`
+/// Implements `act.back`.
 pub async fn back(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActResult>> {
     run(core, params, Plan::single(Verb::Back, Input::Back)).await
 }
 
-/// `act.home`
+/// Implements `act.home`.
 pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActResult>> {
     run(core, params, Plan::single(Verb::Home, Input::Home)).await
 }
 
-/// `act.key`. Memory stores the key code if the device has key codes, as databases of earlier versions do.
+/// Implements `act.key`. Memory stores the key code if the device has key codes, as earlier versions did.
 ///
 /// # Errors
 /// If not exactly one of `key` and `keyCode` is given, or if it is invalid. `UNSUPPORTED` if the device has no key
@@ -186,7 +186,8 @@ pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<ActResult
     run(core, params, plan).await
 }
 
-/// `act.text`. The text is sent to the device and stored nowhere: the event records only its length and a keyed hash.
+/// Implements `act.text`. The text is sent to the device and stored nowhere: the event records only its length and a
+/// keyed hash.
 pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResult>> {
     let text = params.text.expose();
     if text.is_empty() {
@@ -201,7 +202,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
 }
 
 /// Rejects the placeholder that replaces typed text in a recorded conversation. Without this check, an agent that reads
-/// its own record would type it.
+/// its own record might type the placeholder.
 fn check_typed(text: &str) -> Result<()> {
     match typed::is_marked(text) {
         true => {
@@ -211,7 +212,7 @@ fn check_typed(text: &str) -> Result<()> {
     }
 }
 
-/// `act.fill`. As with [`text`], the text is sent to the device and stored nowhere.
+/// Implements `act.fill`. As with [`text`], the text is sent to the device and stored nowhere.
 ///
 /// # Errors
 /// If the target is missing, ambiguous, covered or stale, if it is not a text field, or if the device fails to act.
@@ -227,7 +228,7 @@ pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResu
     run(core, params, plan).await
 }
 
-/// `act.launch`
+/// Implements `act.launch`.
 ///
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.
@@ -242,7 +243,7 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActRes
     .await
 }
 
-/// `act.stop`
+/// Implements `act.stop`.
 ///
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.

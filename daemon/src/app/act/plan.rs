@@ -9,10 +9,10 @@ use super::scroll::Search;
 use super::target_spec::TargetSpec;
 use afd_device::Command;
 
-/// Builds the commands of a plan from the resolved point, if the plan has a target.
+/// Function that builds the commands of a plan. Its argument is the resolved point if the plan has a target.
 pub(in crate::app) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Command> + Send>;
 
-/// An action to execute.
+/// An action to execute, with its target and the data to record.
 pub(in crate::app) struct Plan {
     pub category: Category,
     pub action: Action,
@@ -42,23 +42,23 @@ impl Plan {
         Self::of(verb, Steps::Send(Box::new(move |_| vec![command])))
     }
 
-    /// Adds a parameter to the action.
+    /// Adds a parameter to the recorded action.
     pub(in crate::app) fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.action.params.insert(name.to_owned(), value.into());
         self
     }
 }
 
-/// Steps that execute a plan.
+/// The way in which a plan is executed.
 pub(in crate::app) enum Steps {
-    /// Sends commands in order.
+    /// Sends the commands in order.
     Send(Inputs),
-    /// Scrolls until a node is found.
+    /// Scrolls until a matching node is found.
     Search(Search),
-    /// Fills a field with a text.
+    /// Replaces the content of a text field with this text.
     Fill(Secret),
-    /// Types a text into the focused element.
+    /// Types this text into the focused element.
     Type(Secret),
-    /// Drags the target to another target. The number is the duration in milliseconds.
+    /// Drags the target to this second target. The number is the duration of the drag in milliseconds.
     Drag(TargetSpec, u32),
 }

@@ -4,8 +4,8 @@
 //! capture. Invariant: it refuses the action rather than send it to a different element.
 //!
 //! * A point must lie on the screen. The node under it is only recorded.
-//! * A label, text or description must match exactly one element of the page (`page::select::find`). The touch goes to
-//!   the text that matches. A match that is only part of a longer text is refused unless the caller passed `partial`.
+//! * A label, text or description must match exactly one element on the page (`page::select::find`). The touch goes to
+//!   the text that matches. A match with only part of a longer text is refused unless the caller passed `partial`.
 //! * Any other property must lead to exactly one node that accepts taps: a matching node, or its nearest ancestor that
 //!   accepts taps.
 //! * An alias (`@n3`) must come from the session's newest observation with refs. The same app, activity and title must
@@ -36,9 +36,9 @@ const MAX_CANDIDATES: usize = 20;
 pub(in crate::app) struct ResolvedTarget {
     pub point: Point,
     pub target: Option<Target>,
-    /// Whether the target of an alias is at another position than it was when observed.
+    /// Whether the element that an alias refers to has moved since it was observed.
     pub moved: bool,
-    /// Closeness of a label match; `None` for other targets.
+    /// How closely a label matched; `None` for targets other than labels.
     pub fit: Option<Fit>,
     /// Whether the element is not marked as accepting the gesture.
     pub unmarked: bool,
@@ -46,7 +46,7 @@ pub(in crate::app) struct ResolvedTarget {
 }
 
 impl Call {
-    /// Resolves the target of a gesture on a capture.
+    /// Resolves the target of a gesture using a capture of the screen.
     pub(in crate::app) fn find_target(
         &self,
         spec: &TargetSpec,
@@ -79,7 +79,7 @@ impl Call {
         }
     }
 
-    /// Describes a target that could not be resolved, since failures are also recorded by target.
+    /// Describes a target that could not be resolved, so that the failure can be recorded for that target.
     pub(in crate::app) fn unresolved_target(&self, spec: &TargetSpec) -> Option<Target> {
         match spec {
             TargetSpec::Point(_) => None,
@@ -91,16 +91,16 @@ impl Call {
         }
     }
 
-    /// Returns the page on which an alias was observed if another page is now in the foreground. The failure is
-    /// recorded on the observed page.
+    /// Returns the page on which an alias was observed if another page is now in the foreground. The failure is then
+    /// recorded for the observed page.
     pub(in crate::app) fn page_of_alias(&self, spec: &TargetSpec, capture: &ScreenCapture) -> Option<Place> {
         let TargetSpec::Alias { .. } = spec else { return None };
         let shown = self.core.experience.views.shown(self.session_id, self.device_id)?;
         (shown.place.page_key != capture.place().page_key).then(|| shown.place.clone())
     }
 
-    /// Returns the label, caption or `#id` of the element of an alias. Waits and scrolls need the name, because the
-    /// element may not be on the screen.
+    /// Returns the label, caption or `#id` of the element that an alias refers to. Waits and scrolls need the name,
+    /// because the element may not be on the screen.
     ///
     /// # Errors
     /// `TARGET_NOT_FOUND` if the alias was not returned to the session, or if its element has no name.
@@ -121,7 +121,7 @@ impl Call {
         })
     }
 
-    /// Returns the node of an alias, and whether it has moved.
+    /// Returns the node that an alias refers to, and whether it has moved since it was observed.
     pub(in crate::app) fn resolve_alias(
         &self,
         alias: &str,
@@ -183,7 +183,7 @@ fn touch_of(capture: &ScreenCapture, index: usize, text: Option<usize>) -> Resul
     })
 }
 
-/// Returns the name of an element in quotes, for a message.
+/// Returns an element's name in quotes, for use in a message.
 fn name_of(capture: &ScreenCapture, index: usize) -> String {
     let what = target::describe(capture.snapshot(), index);
     let name = capture.refs().iter().find(|r| r.node == index).and_then(naming::called).map(str::to_owned);
@@ -203,7 +203,7 @@ fn off_screen_error(name: &str, side: Side) -> Error {
         .details(json!({"offScreen": side.word()}))
 }
 
-/// Returns the error for a target on the screen that another element covers, so that a tap would reach that one.
+/// Returns the error for a target that is on the screen but covered by `blocker`, which would receive the tap.
 fn covered_error(snapshot: &Snapshot, blocker: usize) -> Error {
     let what = target::describe(snapshot, blocker);
     let window = snapshot.windows.get(snapshot.nodes[blocker].window);

@@ -2,9 +2,9 @@
 //!
 //! Each round searches the current capture, swipes over the middle half of the largest scrollable container (half a
 //! container per swipe, so that every row is seen), and waits until two readings are equal. A direction ends when the
-//! content of the container did not change in [`TRIES_AT_END`] consecutive scrolls, or after [`MAX_SCROLLS`], since a
-//! feed has no end. Before each swipe the search stops if the daemon shuts down, another session takes the lease, the
-//! time is up, or another page has appeared.
+//! content of the container did not change in [`TRIES_AT_END`] consecutive scrolls, or after [`MAX_SCROLLS`] scrolls,
+//! since a feed has no end. Before each swipe the search stops if the daemon shuts down, another session takes the
+//! lease, the time is up, or another page has appeared.
 
 use std::time::Duration;
 
@@ -29,13 +29,13 @@ use afd_screen::page::{Snapshot, touch};
 const SETTLE: Duration = Duration::from_millis(2000);
 /// Duration of a swipe: slow enough that the page does not keep scrolling by inertia.
 const SWIPE_MS: u32 = 500;
-/// Number of consecutive scrolls without effect after which the end is reached. It is more than one, because a single
-/// gesture may get lost.
+/// Number of consecutive scrolls without effect after which the end counts as reached. It is more than one, because a
+/// single gesture may get lost.
 const TRIES_AT_END: u32 = 2;
-/// Maximum number of scrolls in one direction: a feed has no end.
+/// Maximum number of scrolls in one direction. The limit is needed because a feed has no end.
 const MAX_SCROLLS: u32 = 60;
 
-/// Target of a scroll search.
+/// What a scroll search looks for.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Search {
     pub text: String,
@@ -46,7 +46,7 @@ pub(in crate::app) struct Search {
     pub timeout: Duration,
 }
 
-/// Result of the steps of a plan: the device's result, the node found if any, and the number of scrolls.
+/// Result of executing a plan: the device's result, the node found if any, and the number of scrolls.
 pub(in crate::app) struct SearchOutcome {
     pub result: String,
     pub resolved: Option<ResolvedTarget>,
@@ -54,7 +54,7 @@ pub(in crate::app) struct SearchOutcome {
 }
 
 impl Search {
-    /// Returns the visible nodes that match, the closest match first.
+    /// Returns the visible nodes that match at least as closely as `least`, closest match first.
     fn matches(&self, capture: &ScreenCapture, least: Fit) -> Vec<usize> {
         let snapshot = capture.snapshot();
         let by = self.by.unwrap_or(By::Label);
@@ -113,8 +113,8 @@ fn container(snapshot: &Snapshot) -> Option<usize> {
     })
 }
 
-/// Returns the exact content of the container. If a scroll does not change it, its end is reached. Digits are not
-/// masked here, because the rows of a list may differ only in digits.
+/// Returns the exact content of the scrollable container. If a scroll does not change the content, the container is at
+/// its end. Digits are not masked here, because the rows of a list may differ only in digits.
 fn content(snapshot: &Snapshot) -> Vec<String> {
     let container = container(snapshot);
     let within = |i: &usize| container.is_none_or(|c| snapshot.ancestors(*i).any(|a| a == c));
@@ -232,7 +232,7 @@ impl Call {
             .details(evidence))
     }
 
-    /// Replaces an alias by the name of its element, because scrolling makes the alias stale.
+    /// Replaces an alias with the name of its element, because scrolling makes the alias stale.
     fn without_alias(&self, search: &Search) -> Result<Search> {
         if search.by.is_some() || default_by(&search.text) != By::Ref {
             return Ok(search.clone());

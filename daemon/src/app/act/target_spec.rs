@@ -93,10 +93,10 @@ impl TargetSpec {
     }
 }
 
-/// Maximum length of a target text, bytes. The text is stored with the event.
+/// Maximum length of the text that specifies a target, bytes. The event stores this text.
 const MAX_WANTED: usize = 8 << 10;
 
-/// Checks the length of a target text.
+/// Checks the length of the text that specifies a target.
 pub(in crate::app) fn check_length(field: &str, text: &str) -> Result<()> {
     if text.len() > MAX_WANTED {
         return Err(Error::param(field, "at most 8192 bytes", text.len()));
@@ -104,8 +104,8 @@ pub(in crate::app) fn check_length(field: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the digits of an alias such as `@n3`; `None` for anything else, because the name of a person may also begin
-/// with `@n`.
+/// Returns the digits of an alias such as `@n3`; `None` for anything else, because a user name may also begin with
+/// `@n`.
 fn alias_number(value: &str) -> Option<&str> {
     value.trim().strip_prefix("@n").filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -1,4 +1,4 @@
-//! Captures the outcome of an action for the caller, if the call has `then`.
+//! Captures the outcome of an action for the caller, if the call has the parameter `then`.
 //!
 //! The device is released before the capture. The screen is then read until one of these outcomes is certain:
 //!
@@ -10,7 +10,7 @@
 //!   wait, because another page may follow.
 //! * *Unknown:* another call sent input to the device meanwhile, or the screen before the action is not known.
 //!
-//! The capture is recorded as an observation of the session.
+//! The capture is recorded as an observation for the session.
 
 use std::time::Duration;
 
@@ -32,13 +32,13 @@ use afd_screen::page::target;
 
 /// Minimum wait before an unchanged page is reported.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Maximum of that wait, for an action that took longer before.
+/// Maximum wait before an unchanged page is reported if the action is known to take longer than [`PATIENCE`].
 const MAX_PATIENCE: Duration = Duration::from_secs(5);
-/// Maximum wait for a changed page to settle, measured from the start of the look.
+/// Maximum wait for a changed page to settle, measured from the first read after the action.
 const SETTLE_LIMIT: Duration = Duration::from_secs(3);
 /// Interval before the next read, as a percentage of the previous interval.
 const GROWTH: u32 = 170;
-/// Maximum number of remembered actions among which the action of the call is searched.
+/// Maximum number of remembered actions to search for the call's action.
 const CANDIDATES: usize = 200;
 
 /// Knowledge about an action from earlier executions.
@@ -90,9 +90,9 @@ impl Call {
         look
     }
 
-    /// Reads the screen until it has changed and settled, or until `patience` is over. Returns the last capture and
-    /// whether the page changed. The latter is `None` if another call acted, or if the screen before the action is not
-    /// known.
+    /// Reads the screen until it has changed and settled, or until `patience` has passed. Returns the last capture and
+    /// whether the page changed. The latter is `None` if another call sent input to the device, or if the screen before
+    /// the action is not known.
     async fn outcome(&self, before: &Place, inputs: u64, patience: Duration) -> Result<(ScreenCapture, Option<bool>)> {
         let started = Instant::now();
         let mut distance = SETTLE_INTERVAL;
@@ -121,7 +121,7 @@ impl Call {
         }
     }
 
-    /// Adds a capture to the look, and records it as seen by the session.
+    /// Adds a capture to `look`, and records it as seen by the session.
     async fn show(&self, capture: &mut ScreenCapture, then: Then, look: &mut Look) {
         let since = match then {
             Then::Page | Then::None => None,

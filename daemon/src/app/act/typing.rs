@@ -1,4 +1,4 @@
-//! `act.fill` and `act.text`: type a text, and check the text that the field shows.
+//! `act.fill` and `act.text`: type text, and check what the field then shows.
 //!
 //! A phone may drop characters, type twice, or not type at all, and still report success. Therefore the daemon compares
 //! the text in the field with the typed text. Errors quote neither, because both may be secret.
@@ -27,9 +27,10 @@ const FORWARD_DELETE: Key = Key::Named(KeyName::ForwardDelete);
 const MAX_DELETED: usize = 4_000;
 /// Number of characters to delete from a password field, whose length is not known.
 const HIDDEN_LENGTH: usize = 64;
-/// Number of characters to delete beyond the visible ones, because the service trims spaces at both ends of a text.
+/// Number of characters to delete beyond the visible ones, because the service trims leading and trailing spaces from
+/// the text it reports.
 const UNSEEN: usize = 16;
-/// Maximum number of rounds of deleting.
+/// Maximum number of rounds of deletion to empty a field.
 const ROUNDS: usize = 3;
 /// Maximum wait until a field shows the typed text.
 const SHOWN_WITHIN: Duration = Duration::from_millis(1_000);
@@ -42,7 +43,7 @@ struct Field {
     at: Point,
 }
 
-/// Text that a field shows.
+/// The text that a field shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shown {
     text: String,
@@ -75,7 +76,7 @@ fn shown(node: &Node) -> Shown {
     Shown { hidden: node.password || is_masked(&text), text }
 }
 
-/// Returns whether a text consists of one repeated mask character, as a displayed password does.
+/// Returns whether text consists of one repeated mask character, as a displayed password does.
 fn is_masked(text: &str) -> bool {
     let first = text.chars().next();
     matches!(first, Some('\u{2022}' | '*' | '\u{25cf}')) && text.chars().all(|c| Some(c) == first)
@@ -85,7 +86,7 @@ fn is_masked(text: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Likeness {
     Same,
-    /// Same letters and digits: the app formats its input.
+    /// The letters and digits are the same; the app formatted the input.
     Formatted,
     Different,
 }
@@ -94,7 +95,7 @@ fn compare(shown: &str, typed: &str) -> Likeness {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let signs =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    // The service trims spaces at both ends of a text, and shows line breaks as spaces.
+    // The service trims leading and trailing spaces, and shows line breaks as spaces.
     if shown == typed || (plain(shown) == plain(typed) && shown.trim().len() == typed.trim().len()) {
         Likeness::Same
     } else if !signs(typed).is_empty() && signs(shown) == signs(typed) {
@@ -104,7 +105,7 @@ fn compare(shown: &str, typed: &str) -> Likeness {
     }
 }
 
-/// Refuses a text with characters that the device cannot type.
+/// Refuses text with characters that the device cannot type.
 fn check_typable(guard: &DeviceGuard, text: &str) -> Result<()> {
     let wrong = guard.cannot_type(text);
     if wrong.is_empty() {
@@ -140,12 +141,12 @@ fn differs_error(shown: &Shown) -> Error {
 }
 
 impl Call {
-    /// Fills a field with a text.
+    /// Replaces the content of a field with text.
     ///
     /// # Errors
     /// `TARGET_NOT_FOUND` if the target is not a field, `UNSUPPORTED` if the device cannot type the text,
     /// `LIMIT_EXCEEDED` if the field contains too much text to delete. Nothing is sent in these cases. `TEXT_DIFFERS`
-    /// if the field shows another text afterwards. Also if the device fails.
+    /// if the field then shows different text. Also if the device fails.
     pub(in crate::app) async fn fill(
         &self,
         guard: &DeviceGuard,
@@ -184,7 +185,7 @@ impl Call {
         Ok(SearchOutcome { result: result.to_owned(), resolved: Some(target), scrolls: 0 })
     }
 
-    /// Deletes the text of a field that has the focus. Returns what the field shows afterwards: nothing, or its hint.
+    /// Deletes the text in the focused field. Returns what the field shows afterwards: nothing, or its hint.
     async fn clear(&self, guard: &DeviceGuard, field: &Field, before: Shown, event: &mut Event) -> Result<Shown> {
         let mut now = before;
         for _ in 0..ROUNDS {
@@ -198,7 +199,7 @@ impl Call {
             }
             let mut keys = vec![END];
             keys.extend(std::iter::repeat_n(DELETE, length));
-            // The cursor may be in the middle of several lines.
+            // The cursor may be in the middle of multi-line text.
             if now.text.chars().count() > 1 {
                 keys.extend(std::iter::repeat_n(FORWARD_DELETE, length));
             }
@@ -288,8 +289,8 @@ impl Call {
     /// Types into the focused element, and checks the field whose text changes.
     ///
     /// # Errors
-    /// `UNSUPPORTED` if the device cannot type the text, before anything is sent; `TEXT_DIFFERS` if the field shows
-    /// another text.
+    /// `UNSUPPORTED` if the device cannot type the text, before anything is sent; `TEXT_DIFFERS` if the field then
+    /// shows different text.
     pub(in crate::app) async fn type_text(
         &self,
         guard: &DeviceGuard,
@@ -308,8 +309,8 @@ impl Call {
         Ok(SearchOutcome { result, resolved: None, scrolls: 0 })
     }
 
-    /// Compares the text inserted into the only changed field with the typed text. Checks nothing if several fields
-    /// changed, or none.
+    /// Compares the text inserted into the only changed field with the typed text. Checks nothing unless exactly one
+    /// field changed.
     async fn check_typed(&self, guard: &DeviceGuard, typed: &str, before: &Snapshot) -> Result<()> {
         let deadline = Instant::now() + SHOWN_WITHIN;
         loop {
@@ -322,7 +323,7 @@ impl Call {
                 .filter(|(old, new)| old != new)
                 .collect();
             let [(old, new)] = changed.as_slice() else {
-                // The look after the action reports a changed page or a missing focus.
+                // The capture after the action reports a changed page or a missing focus.
                 return Ok(());
             };
             if new.hidden || is_inserted(&old.text, &new.text, typed) {
@@ -336,7 +337,7 @@ impl Call {
     }
 
     /// Sends another input of the same call. If it does not reach the device, the outcome is unknown, because earlier
-    /// inputs did.
+    /// inputs did reach the device.
     async fn send_more(&self, guard: &DeviceGuard, input: Input, event: &mut Event) -> Result<()> {
         let sent = self.send(guard, vec![input], event).await;
         event.sent = true;

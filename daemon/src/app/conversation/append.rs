@@ -25,7 +25,7 @@ use afd_store::{Connection, Result as Stored, Store, artifact, now_ms};
 use afd_workspace as session;
 use afd_workspace::learning::learn;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConversationAppend, _, _>(|core, p| async move { append(&core, p).await });
 }
@@ -33,7 +33,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Maximum number of parts, and of tool calls, in one message.
 const MAX_PARTS: usize = 1_000;
 
-/// Validates the message at index `i` of a call.
+/// Validates the message at index `i` in a call.
 fn check(i: usize, message: &Message) -> Result<()> {
     let bad =
         |field: &str, expected: &str, got: String| Err(Error::param(&format!("messages[{i}].{field}"), expected, got));
@@ -65,7 +65,7 @@ fn check(i: usize, message: &Message) -> Result<()> {
 /// too full.
 ///
 /// # Errors
-/// If a message is invalid or cannot be recorded; then none of them is recorded.
+/// If a message is invalid or cannot be recorded; in that case no message is recorded.
 pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<AppendResult> {
     let name = params.session().to_owned();
     check_session(&name)?;
@@ -177,7 +177,7 @@ async fn prepare(messages: Vec<Message>, mut before: Option<String>, counter: Co
     Ok(run_blocking(work).await?)
 }
 
-/// An inline picture of a message, to be saved as an artifact.
+/// An inline picture in a message, to be saved as an artifact.
 struct Picture {
     /// Index of the message, and of the part within it.
     message: usize,
@@ -193,7 +193,7 @@ const MAX_SIDE: u32 = 20_000;
 /// Replacement for a picture whose data is not valid base64.
 const UNREADABLE: &str = "[picture that cannot be read]";
 
-/// Decodes base64 of either alphabet, with or without line breaks and padding.
+/// Decodes base64 in either alphabet, with or without line breaks and padding.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
     let mut text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
@@ -258,7 +258,7 @@ async fn pictures(store: &Store, messages: &mut [Message]) -> Result<Vec<Picture
             }
             if let Some(encoded) = data.take() {
                 let Some(bytes) = run_blocking(move || from_base64(&encoded)).await? else {
-                    // An unreadable picture must not cost the other messages of the call.
+                    // An unreadable picture must not prevent the call's other messages from being recorded.
                     *part = Part::Text { text: UNREADABLE.to_owned() };
                     continue;
                 };
@@ -304,7 +304,7 @@ async fn save_pictures(
     Ok(())
 }
 
-/// Input of the writer thread to append messages in one transaction.
+/// Data that the writer thread needs to append messages in one transaction.
 struct Work {
     origin: String,
     session: i64,

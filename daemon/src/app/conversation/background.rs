@@ -26,7 +26,7 @@ const MAX_PATTERNS: usize = 30;
 const MAX_NOTES: usize = 5;
 const MAX_TASKS: usize = 5;
 const MAX_EXPERIENCE: usize = 5;
-/// Minimum confidence of a pattern in the context.
+/// Minimum confidence for a pattern to be included in a context.
 const MIN_CONFIDENCE: f64 = 0.3;
 /// Maximum length of the part of the last request that is used to search notes, characters.
 const MAX_QUERY_CHARS: usize = 400;
@@ -36,7 +36,7 @@ fn item(kind: &'static str, text: impl AsRef<str>) -> Item {
     Item { kind, text: cut::one_line(text.as_ref()) }
 }
 
-/// Returns the day of a time, UTC.
+/// Returns the UTC date of a time in UTC milliseconds, as `YYYY-MM-DD`.
 fn day(at: i64) -> String {
     rfc3339(at).chars().take(10).collect()
 }
@@ -65,8 +65,9 @@ pub(super) fn load(
     Ok(Background { rules, omitted_rules, task, recorded, knowledge, omitted_bugs, now, context })
 }
 
-/// Returns the goal and tasks of this store for the system part. The second list is recorded data: progress, blockers,
-/// next steps, and the goal and tasks of another memory. Both lists start with the most important item.
+/// Returns two lists. The first contains the goal and tasks that were recorded in this memory, for the system part. The
+/// second is recorded data: progress, blockers, next steps, and the goal and tasks of another memory. Both lists start
+/// with the most important item.
 fn task(c: &Connection, session: &Session) -> Stored<(Vec<Item>, Vec<Item>)> {
     let (mut instructions, mut recorded) = (Vec::new(), Vec::new());
     let mut put = |kind, origin: &Option<String>, text: String| match origin {

@@ -15,13 +15,13 @@ use afd_conversation::compaction::{self, Limits};
 use afd_conversation::{self as conversation, summaries, totals};
 use afd_workspace::learning::learn;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConversationCompact, _, _>(|core, p| async move { compact(&core, &p).await });
     methods.add::<ConversationClear, _, _>(|core, p| async move { clear(&core, &p).await });
 }
 
-/// `conversation.compact`: replaces all but the newest messages in the context by a summary.
+/// `conversation.compact`: replaces all but the newest messages in the context with a summary.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session, `CONFLICT` if it has ended.
@@ -38,7 +38,7 @@ pub(in crate::app) async fn all(core: &Arc<Core>, session: &str) -> Result<i64> 
 
 /// How a conversation is compacted.
 struct How {
-    /// Number of newest messages that stay; `None` for the configured number.
+    /// Number of newest messages that stay in the context; `None` for the configured number.
     keep: Option<i64>,
     /// Scope of the patterns that are learned.
     learn: PatternScope,

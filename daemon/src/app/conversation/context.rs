@@ -2,17 +2,17 @@
 //!
 //! This module loads the parts of a context, and `assemble` fits them into the token budget. The background is loaded
 //! first (`background`), because it determines how many tokens are left. Then come the recent turns, the statements
-//! that stand for older turns, and the older sentences that match the current question.
+//! that represent older turns, and the older sentences that match the current question.
 //!
 //! * If the whole conversation fits, all of it is included.
 //! * Otherwise the start of the turns moves in *steps* (`assemble::Plan`): the conversation as it was when the current
 //!   step began determines the first turn. Within a step a new turn normally only appends, so that a prompt cache stays
 //!   valid. The newest step of the conversation is always included.
-//! * Statements, a written summary and counts stand for the messages before the first turn. Tokens that they cannot use
+//! * Statements, a written summary and counts represent the messages before the first turn. Tokens that they cannot use
 //!   go to the turns. More turns leave fewer statements, so `select` repeats this up to `SPLITS` times.
-//! * The plan is based on estimates. While more than `MAX_UNUSED` per cent of the budget stay unused, `build` tries
+//! * The plan is based on estimates. While more than `MAX_UNUSED` per cent of the budget stays unused, `build` tries
 //!   again with more turns, up to `MAX_ATTEMPTS` times. If long messages do not fit after all, `after_dropped` moves
-//!   the first turn behind them.
+//!   the first turn to after these messages.
 //!
 //! The other thresholds come from the settings: `allocation` splits the budget, and `keep` newest messages stay
 //! unshortened while they fit.
@@ -42,7 +42,7 @@ use afd_conversation::{Conversation, budget, kept, messages, prepared, search, s
 use afd_store::{Connection, Result as Stored, artifact};
 use afd_workspace::{Session, tasks};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConversationContext, _, _>(|core, p| async move { context(&core, &p).await });
 }
@@ -116,13 +116,13 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
 /// Parts of a context, as loaded from the database.
 struct Loaded {
     made: Assembled,
-    /// Files of the pictures in it, by the uids of their artifacts.
+    /// Picture files for the context, by artifact uid.
     pictures: HashMap<String, PathBuf>,
     context: BTreeMap<String, String>,
     all: i64,
 }
 
-/// A context in the message format of a provider.
+/// A context in a provider's message format.
 struct Shaped {
     messages: Vec<Value>,
     system: Option<Vec<Value>>,
@@ -175,20 +175,20 @@ pub(super) fn tools_tokens(tools: Option<&[Value]>, counter: &Counter) -> i64 {
 /// Limits for the context to build.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
-    /// Maximum tokens of the messages.
+    /// Maximum number of tokens in the messages.
     pub budget: i64,
-    /// Split of the budget.
+    /// How the budget is split between the parts of the context.
     pub allocation: Allocation,
     /// Number of newest messages that stay unshortened while they fit.
     pub keep: i64,
 }
 
-/// Returns the tokens of the messages after a position.
+/// Returns the number of tokens in the messages after a position.
 fn said(c: &Connection, conversation: &Conversation, after: i64) -> Stored<i64> {
     Ok(conversation.tokens - totals::running(c, conversation.id, after)?)
 }
 
-/// Builds the context of a conversation.
+/// Builds the context for a conversation.
 pub(super) fn build(
     recall: &Recall,
     c: &Connection,
@@ -253,8 +253,8 @@ pub(super) fn build(
     Ok(Assembled::default())
 }
 
-/// Rebuilds a context whose turns start later than planned because long messages did not fit. The memory stands for the
-/// messages before them.
+/// Rebuilds a context whose turns start later than planned because long messages did not fit. The memory part
+/// represents the messages before them.
 fn after_dropped(
     c: &Connection,
     conversation: &Conversation,
@@ -301,17 +301,17 @@ fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &m
     Ok(())
 }
 
-/// Number of previous turns whose longest one is the expected maximum length of the next turn.
+/// Number of previous turns to consider. The longest of them is the expected maximum length of the next turn.
 const ANSWERS: i64 = 8;
 /// Maximum share of the budget that may stay unused, per cent. A context with more unused tokens is built again with
 /// more turns.
 const MAX_UNUSED: i64 = 5;
 /// Maximum number of attempts to build a context.
 const MAX_ATTEMPTS: usize = 5;
-/// Maximum number of times that unused tokens of the memory are given to the turns.
+/// Maximum number of times that tokens unused by the memory part are given to the turns.
 const SPLITS: usize = 12;
 
-/// Returns the current question: the newest message of the user, and the current task.
+/// Returns the current question: the user's newest message, and the current task.
 fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stored<String> {
     let newest = messages::request_of(c, conversation.id, conversation.cleared_to, i64::MAX)?;
     let text = newest.map(|m| prepared::said_text(&m.message)).unwrap_or_default();
@@ -319,7 +319,7 @@ fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stor
     Ok(format!("{}\n{}", cut::head(&text, MAX_QUERY_REQUEST), cut::head(&task, MAX_QUERY_TASK)))
 }
 
-/// Selects the turns of a conversation that does not fit, and loads the statements that stand for older turns. `spare`
+/// Selects the turns of a conversation that does not fit, and loads the statements that represent older turns. `spare`
 /// tokens are available for more turns than planned. Returns the position of the first turn.
 fn select(
     c: &Connection,
@@ -363,7 +363,7 @@ struct Step {
     last: i64,
     /// Position after which messages stay unshortened.
     kept_after: i64,
-    /// Tokens of the messages that stay unshortened.
+    /// Number of tokens in the messages that stay unshortened.
     kept: i64,
 }
 
@@ -403,14 +403,14 @@ impl Step {
     }
 }
 
-/// Returns the number of statements to read: of the user, and of each other role, whose statements count less. Both
-/// numbers are higher than what could fit into the budget.
+/// Returns the maximum number of statements to read: from the user, and from each other role, whose statements count
+/// less. Both numbers are higher than what could fit into the budget.
 fn max_facts(budget: i64) -> (usize, usize) {
     let of_user = usize::try_from(budget / 20).unwrap_or(0).clamp(100, 600);
     (of_user, of_user / 2)
 }
 
-/// Maximum number of older messages that fill a context, and number of budget tokens for each of them.
+/// Maximum number of older messages that fill up a context, and the number of budget tokens for each of them.
 const MAX_FILL: i64 = 400;
 const FILL_TOKENS: i64 = 60;
 
@@ -424,7 +424,7 @@ fn fill(c: &Connection, conversation: &Conversation, first: i64, budget: i64) ->
     Ok(older)
 }
 
-/// Returns the files of the pictures in messages, by the uids of their artifacts.
+/// Returns the picture files for messages, by artifact uid.
 fn pictures(c: &Connection, messages: &[Message]) -> Stored<HashMap<String, PathBuf>> {
     let uids = messages.iter().flat_map(prepared::pictures);
     let files = uids.map(|uid| Ok(artifact::file_of(c, uid)?.map(|file| (uid.to_owned(), file))));

@@ -15,7 +15,7 @@ use afd_experience::memory::requests;
 use afd_store::artifact;
 use afd_workspace::erase;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConversationDelete, _, _>(|core, p| async move { message(&core, &p).await });
 }

@@ -29,7 +29,7 @@ use afd_store::{Connection, Result as Stored};
 /// Name of the job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";
 
-/// Returns a conversation of a session; the main one may be empty, another one must exist.
+/// Returns a session's conversation. The main conversation may be empty; a named one must exist.
 fn conversation_of(c: &Connection, session: i64, name: Option<&str>) -> Stored<Result<Conversation>> {
     let found = conversation::named(c, session, name.unwrap_or(conversation::MAIN))?;
     let exists = found.id != 0 || found.name == conversation::MAIN;
@@ -56,13 +56,13 @@ fn lock_name(session: &str, conversation: Option<&str>) -> String {
     format!("{session}\n{}", conversation.unwrap_or(conversation::MAIN))
 }
 
-/// Returns the model whose tokenizer is used: that of the conversation, else the configured one.
+/// Returns the model whose tokenizer is used: the conversation's model, else the configured one.
 fn model_of(config: &Config, conversation: &Conversation) -> String {
     conversation.model.clone().unwrap_or_else(|| config.get().conversation.model.clone())
 }
 
-/// Returns the token counter of a conversation. Its tokenizer tables are dropped again once they have been idle for a
-/// while.
+/// Returns the token counter for a conversation. The tokenizer tables that it loads are dropped once they have been
+/// idle for a while.
 async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counter> {
     let (tokenizers, model) = (core.sessions.tokenizers.clone(), model_of(&core.config, conversation));
     let counter = run_blocking(move || tokenizers.counter(&model)).await?;
@@ -71,7 +71,7 @@ async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counte
 }
 
 impl Core {
-    /// Returns the token counter of the configured model.
+    /// Returns the token counter for the configured model.
     pub(in crate::app) async fn counter(self: &Arc<Self>) -> Result<Counter> {
         let (tokenizers, model) = (self.sessions.tokenizers.clone(), self.config.get().conversation.model.clone());
         let counter = run_blocking(move || tokenizers.counter(&model)).await?;
@@ -90,7 +90,7 @@ impl Core {
     }
 }
 
-/// Drops tokenizer tables that have been idle for `idle`; ends when none is loaded.
+/// Drops tokenizer tables that have been idle for `idle`; ends when no tables are loaded.
 async fn sweep(weak: Weak<Core>, idle: Duration) {
     let mut wait = idle;
     loop {
@@ -120,7 +120,7 @@ fn as_i64(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Reports how full a conversation's context is, if it sends `used` tokens in `messages` messages.
+/// Reports how full a conversation's context is, given that it sends `used` tokens in `messages` messages.
 fn usage(config: &Config, session: &str, conversation: &Conversation, (used, messages): (i64, i64)) -> Usage {
     let settings = &config.get().conversation;
     let limits = Limits::of(conversation, settings);

@@ -31,7 +31,7 @@ use afd_experience::memory::{log, sessions as memory};
 use afd_screen::page::{refs, target};
 use afd_workspace::{Session, tasks};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConversationList, _, _>(|core, p| async move { list(&core, &p).await });
     methods.add::<ConversationSearch, _, _>(|core, p| async move { search(&core, &p).await });
@@ -60,8 +60,8 @@ pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<M
     Ok(listed.await?)
 }
 
-/// Returns the request for a context at the token limit of a conversation, minus `tools` tokens for tool definitions,
-/// and the token counter for it.
+/// Returns the request for a context at the conversation's token limit minus `tools` tokens for tool definitions, and
+/// the token counter for it.
 async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> Result<(Request, Counter)> {
     Recall::read_first(core, None).await?;
     let settings = &core.config.get().conversation;
@@ -76,10 +76,10 @@ async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> 
 
 /// Composition of a conversation's context at its token limit.
 struct Sent {
-    /// Tokens of the context and the tool definitions.
+    /// Number of tokens in the context and the tool definitions.
     tokens: i64,
-    /// Tokens that remain when the conversation grows: all of them while the whole conversation fits, else those of the
-    /// other parts.
+    /// Number of tokens that stay as the conversation grows: all of them while the whole conversation fits, else those
+    /// of the system and knowledge parts and the tool definitions.
     fixed: i64,
     /// Number of messages that are included as turns.
     turns: i64,

@@ -25,7 +25,7 @@ const EXTRACT: &str = "From the conversation that you are given, list what is wo
 
 /// Maximum length of a message's text, and of its tool calls, that the language model receives, characters.
 const MAX_MESSAGE_CHARS: usize = 2_000;
-/// Maximum number of messages read at once.
+/// Maximum number of messages read at a time.
 const BATCH: i64 = 500;
 /// Maximum number of facts taken from one response.
 const MAX_FACTS: usize = 50;
@@ -62,7 +62,7 @@ pub(in crate::app) async fn run(core: &Arc<Core>) -> afd_store::job::Outcome {
 }
 
 /// Records a failed attempt. A failure that may be temporary is retried with exponential backoff, up to the configured
-/// attempts.
+/// number of attempts.
 async fn record_failure(
     store: &Store,
     settings: &LanguageModelSettings,
@@ -115,7 +115,7 @@ async fn improve(
             .map_err(later)?;
         let (material, last) = material(&text, &said, usize::try_from(settings.max_input_chars).unwrap_or(usize::MAX));
         text = model.ask(&Request { system: SUMMARISE.to_owned(), input: material.clone(), max_tokens }).await?;
-        // A failure to extract facts must not cost the summary.
+        // A failure to extract facts must not prevent the summary from being stored.
         let found = model.ask(&Request { system: EXTRACT.to_owned(), input: material, max_tokens }).await;
         facts.extend(found.map(|said| parse_facts(&said)).unwrap_or_default());
         from = last.unwrap_or(upto);
@@ -194,7 +194,8 @@ fn material(earlier: &str, said: &[RecordedMessage], most: usize) -> (String, Op
     (lines.join("\n\n"), last)
 }
 
-/// Returns the strings of the JSON array in a response, wherever it is in the text; empty if there is none.
+/// Returns the strings in the JSON array that a response contains, wherever the array is in the text. The list is empty
+/// if there is no array.
 fn parse_facts(answer: &str) -> Vec<String> {
     let array =
         answer.find('[').zip(answer.rfind(']')).and_then(|(from, to)| answer.get(from..=to)).unwrap_or_default();

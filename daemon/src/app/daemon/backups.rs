@@ -19,7 +19,7 @@ use afd_store::backup::{BackupError, Backups};
 use afd_store::job::Outcome;
 use afd_store::now_ms;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<BackupCreate, _, _>(|core, _| async move { create(&core).await });
     methods.add::<BackupList, _, _>(|core, _| async move { list(&core.config).await });
@@ -55,7 +55,7 @@ async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
         return Err(Error::new(ErrorCode::StoreUnavailable, format!("there is no memory to copy: {damage}"))
             .hint("`afctl backup restore` repairs it from the newest backup"));
     }
-    // A backup never contains a part of an import.
+    // A backup must never contain a partial import.
     let _turn = transfer::whole(core).await?;
     let (backups, database) = (rescue::backups(&core.config.get()), core.store.path().to_owned());
     let made = core.store.read_all(move |c| Ok(backups.create(c, &database, reason))).await?;
@@ -65,16 +65,16 @@ async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
     Ok(made?)
 }
 
-/// `backup.create`
+/// Implements `backup.create`.
 ///
 /// # Errors
-/// If it cannot be written, or the database is damaged.
+/// If the backup cannot be written, or if the database is damaged.
 pub async fn create(core: &Arc<Core>) -> Result<Backup> {
     let own = core.clone();
     core.finish(async move { make(&own, BackupReason::Request).await }).await?
 }
 
-/// Runs work on the backups on a blocking thread.
+/// Runs work that uses the backups on a blocking thread.
 async fn on<T: Send + 'static>(
     config: &Config,
     work: impl FnOnce(&Backups) -> afd_store::backup::Result<T> + Send + 'static,
@@ -83,10 +83,10 @@ async fn on<T: Send + 'static>(
     Ok(run_blocking(move || work(&backups)).await??)
 }
 
-/// `backup.list`
+/// Implements `backup.list`.
 ///
 /// # Errors
-/// If the directory cannot be read.
+/// If the backup directory cannot be read.
 pub async fn list(config: &Config) -> Result<BackupsFound> {
     on(config, |backups| {
         let (list, unreadable) = backups.list()?;
@@ -100,15 +100,15 @@ pub async fn list(config: &Config) -> Result<BackupsFound> {
     .await
 }
 
-/// `backup.verify`
+/// Implements `backup.verify`.
 ///
 /// # Errors
-/// If there is no such backup, or it is damaged.
+/// If there is no such backup, or if it is damaged.
 pub async fn verify(config: &Config, params: VerifyParams) -> Result<Verified> {
     on(config, move |backups| backups.verify(params.name.as_deref())).await
 }
 
-/// `backup.delete`
+/// Implements `backup.delete`.
 ///
 /// # Errors
 /// If there is no such backup.
@@ -131,8 +131,8 @@ pub(in crate::app) async fn run_job(core: &Arc<Core>) -> Outcome {
     Ok(format!("made {}, deleted {}", made.name, gone.len()))
 }
 
-/// Returns the names of the backups that contain data recorded at `recorded_at` (UTC milliseconds), newest first.
-/// Returns none if the directory cannot be read.
+/// Returns the names of the backups that contain data recorded at `recorded_at` (UTC milliseconds), newest first. The
+/// list is empty if the directory cannot be read.
 pub(in crate::app) async fn holding(config: &Config, recorded_at: i64) -> Vec<String> {
     let (all, _) = on(config, |backups| backups.list()).await.unwrap_or_default();
     all.into_iter().filter(|b| b.created_at >= recorded_at).map(|b| b.name).collect()
@@ -140,7 +140,7 @@ pub(in crate::app) async fn holding(config: &Config, recorded_at: i64) -> Vec<St
 
 pub use afd_store::backup::restore::{finish as finish_restore, is_pending as is_restore_pending};
 
-/// Removes the files of interrupted backups and restores. The caller holds the locks of the database.
+/// Removes the files of interrupted backups and restores. The caller must hold the database locks.
 pub fn remove_unfinished(settings: &Settings) {
     rescue::backups(settings).remove_unfinished(&settings.database);
     afd_store::backup::restore::remove_unfinished(&settings.database);
@@ -149,7 +149,7 @@ pub fn remove_unfinished(settings: &Settings) {
 /// Restores a backup into a database that no process has open.
 ///
 /// # Errors
-/// [`BackupError`]; the database then stays as it was.
+/// A [`BackupError`] if the backup cannot be restored; the database then stays as it was.
 pub fn restore(
     settings: &Settings,
     name: Option<&str>,

@@ -1,4 +1,4 @@
-//! Calls since the start of the daemon.
+//! Statistics about calls since the daemon started.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use afd_proto::Method as _;
 use afd_proto::daemon::DaemonVersion;
 use parking_lot::Mutex;
 
-/// Calls since the start of the daemon, by method.
+/// Statistics about calls since the daemon started, by method.
 #[derive(Default)]
 pub struct Calls(Mutex<BTreeMap<&'static str, Load>>);
 
-/// Number and times of the calls of a method.
+/// Number and durations of the calls to a method.
 #[derive(Clone, Copy, Default)]
 pub(in crate::app) struct Load {
     pub(in crate::app) calls: u64,
@@ -31,7 +31,7 @@ impl Calls {
         load.longest = load.longest.max(took);
     }
 
-    /// Returns the number of finished calls, without calls of `daemon.version`, which the daemon also makes itself.
+    /// Returns the number of finished calls, excluding calls to `daemon.version`, which the daemon also makes itself.
     pub fn asked(&self) -> u64 {
         self.0.lock().iter().filter(|(name, _)| **name != DaemonVersion::INFO.name).map(|(_, load)| load.calls).sum()
     }

@@ -6,7 +6,7 @@ use crate::app::core::Core;
 use afd_conversation::messages;
 use afd_experience::memory::rebuild;
 
-/// Rebuilds the counters of experience in short pieces, starting where an earlier run ended.
+/// Rebuilds the experience counters in short pieces, starting where an earlier run ended.
 pub fn rebuild_experience(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
     core.tasks.spawn("rebuild-experience", move || {
@@ -26,7 +26,7 @@ pub fn rebuild_experience(core: &Arc<Core>) {
     });
 }
 
-/// Creates the statements and search entries of messages from before an upgrade, in short pieces.
+/// Creates the statements and search entries for messages recorded before an upgrade, in short pieces.
 pub fn index_messages(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
     core.tasks.spawn("index-messages", move || {

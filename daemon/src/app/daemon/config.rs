@@ -13,7 +13,7 @@ use afd_base::config::Config;
 use afd_base::config::keys::{self, KeyError};
 use afd_base::task::run_blocking;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConfigList, _, _>(|core, _| async move { list(&core).await });
     methods.add::<ConfigGet, _, _>(|core, p| async move { get(&core, p).await });
@@ -41,7 +41,7 @@ impl From<KeyError> for Error {
     }
 }
 
-/// `config.list`
+/// Implements `config.list`.
 ///
 /// # Errors
 /// If the configuration file cannot be read.
@@ -51,7 +51,7 @@ pub async fn list(core: &Arc<Core>) -> Result<Settings> {
     Ok(Settings { file, settings: run_blocking(move || keys::list(&core.config)).await?? })
 }
 
-/// `config.get`
+/// Implements `config.get`.
 ///
 /// # Errors
 /// If the key is unknown, or if the configuration file cannot be read.
@@ -80,7 +80,7 @@ async fn change(
     core.finish(work).await?
 }
 
-/// `config.set`
+/// Implements `config.set`.
 ///
 /// # Errors
 /// If the key is unknown, if the value is invalid, or if the file cannot be written; nothing changes in these cases.
@@ -89,7 +89,7 @@ pub async fn set(core: &Arc<Core>, params: SetParams) -> Result<SettingChange> {
     change(core, params.key, move |config, key| keys::set(config, key, value.expose()).map(|()| true)).await
 }
 
-/// `config.unset`
+/// Implements `config.unset`.
 ///
 /// # Errors
 /// If the key is unknown, or if the file would be invalid without it; nothing changes in these cases.

@@ -18,7 +18,7 @@ use afd_device::{Device, DriverError};
 use afd_experience::memory;
 use afd_store::{Store, now_ms};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DaemonDoctor, _, _>(|core, _| async move { Ok(examine(&core).await) });
 }
@@ -44,7 +44,7 @@ fn good(check: &str, message: impl Into<String>) -> Finding {
     finding(check, Level::Ok, message, None)
 }
 
-/// `daemon.doctor`
+/// Implements `daemon.doctor`.
 pub async fn examine(core: &Arc<Core>) -> Diagnosis {
     let own = core.clone();
     let on_disk = run_blocking(move || {

@@ -28,11 +28,12 @@ impl Core {
     }
 
     /// Refuses a call that needs the memory while an empty one replaces it. This applies to administrative methods
-    /// outside of `WITHOUT_MEMORY`, and to calls with a request key, because at-most-once execution cannot be
-    /// guaranteed. Devices, settings and backups can be used. Request keys of `daemon.*` are ignored, as always.
+    /// outside the namespaces in `WITHOUT_MEMORY`, and to calls with a request key, because at-most-once execution
+    /// cannot be guaranteed. Devices, settings and backups can be used. Request keys of `daemon.*` are ignored, as
+    /// always.
     ///
     /// # Errors
-    /// `STORE_UNAVAILABLE` or, for the key, `REFUSED`.
+    /// `STORE_UNAVAILABLE` if the method needs the memory, `REFUSED` if the call has a request key.
     pub fn check_memory_for(&self, method: &MethodInfo, keyed: bool) -> Result<()> {
         let Some(substitute) = &self.substitute else { return Ok(()) };
         let group = method.name.split('.').next().unwrap_or_default();

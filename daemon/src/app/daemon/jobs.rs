@@ -11,7 +11,7 @@ use super::backups;
 use crate::app::memory::retention;
 use crate::app::{Core, Error, Methods, Result, artifacts, conversation, recall, replay, visual};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<JobList, _, _>(|core, _| async move { Ok(list(&core.jobs)) });
     methods.add::<JobRun, _, _>(|core, p| async move { run(&core, &p).await });
@@ -85,7 +85,7 @@ const REQUEST_KEYS: Duration = Duration::from_secs(3600);
 /// Interval of the job that writes due summaries; compaction triggers it earlier.
 const SUMMARIES: Duration = Duration::from_secs(3600);
 
-/// Adds a job that runs on the core without keeping it alive.
+/// Adds a job that runs on the core without keeping the core alive.
 fn add<F, Fut>(core: &Arc<Core>, name: &'static str, about: &'static str, every: Duration, work: F)
 where
     F: Fn(Arc<Core>) -> Fut + Copy + Send + Sync + 'static,
@@ -103,12 +103,12 @@ where
     });
 }
 
-/// `job.list`
+/// Implements `job.list`.
 pub fn list(jobs: &afd_store::job::Jobs) -> Jobs {
     Jobs { jobs: jobs.list() }
 }
 
-/// `job.run`
+/// Implements `job.run`.
 ///
 /// # Errors
 /// If there is no such job.

@@ -1,4 +1,4 @@
-//! `daemon.metrics`: figures about the daemon, also in the text format of Prometheus.
+//! `daemon.metrics`: daemon metrics, also in the Prometheus text format.
 
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use afd_proto::device::DeviceState;
 use super::call_counts::Load;
 use crate::app::{Core, Methods, daemon};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DaemonMetrics, _, _>(|core, _| async move { Ok(metrics(&core).await) });
 }
 
-/// Text in the format of Prometheus.
+/// Metrics in the Prometheus text format.
 #[derive(Default)]
 struct Text(String);
 
@@ -37,7 +37,7 @@ impl Text {
     }
 }
 
-/// `daemon.metrics`
+/// Implements `daemon.metrics`.
 pub async fn metrics(core: &Arc<Core>) -> Metrics {
     let status = daemon::status(core).await;
     let loads = core.runtime.calls.list();

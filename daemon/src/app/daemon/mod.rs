@@ -35,7 +35,7 @@ use afd_store::SCHEMA;
 use runtime::Runtime;
 use sizes::OnDisk;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DaemonVersion, _, _>(|core, _| async move { Ok(version(&core.runtime)) });
     methods.add::<DaemonStatus, _, _>(|core, _| async move { Ok(status(&core).await) });
@@ -44,7 +44,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DaemonShutdown, _, _>(|core, _| async move { Ok(shutdown(&core.runtime)) });
 }
 
-/// `daemon.version`
+/// Implements `daemon.version`.
 pub fn version(runtime: &Runtime) -> Version {
     Version {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -55,7 +55,7 @@ pub fn version(runtime: &Runtime) -> Version {
     }
 }
 
-/// `daemon.status`
+/// Implements `daemon.status`.
 pub async fn status(core: &Arc<Core>) -> Status {
     let sizes = sizes_on_disk(core).await;
     let damage = core.damage();
@@ -87,7 +87,7 @@ pub async fn status(core: &Arc<Core>) -> Status {
     }
 }
 
-/// Returns advice for a memory that cannot be used.
+/// Returns advice on what to do about a memory that cannot be used.
 fn advice(core: &Core) -> String {
     if let Some(failing) = core.store.failing() {
         let cause = if failing.locked {
@@ -133,7 +133,7 @@ fn sizes(core: &Core) -> OnDisk {
     }
 }
 
-/// `daemon.methods`
+/// Implements `daemon.methods`.
 pub fn methods() -> MethodList {
     let summary = |info: &'static MethodInfo| MethodSummary {
         name: info.name.to_owned(),
@@ -154,7 +154,7 @@ impl Core {
     }
 }
 
-/// `daemon.reload`
+/// Implements `daemon.reload`.
 ///
 /// # Errors
 /// If the configuration file is invalid; nothing changes in that case.
@@ -180,7 +180,7 @@ pub async fn reload(core: &Arc<Core>) -> Result<ReloadResult> {
     })
 }
 
-/// `daemon.shutdown`
+/// Implements `daemon.shutdown`.
 pub fn shutdown(runtime: &Runtime) -> ShutdownResult {
     tracing::info!("shutdown requested by a client");
     runtime.request_stop();

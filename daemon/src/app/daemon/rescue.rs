@@ -6,12 +6,12 @@ use afd_base::config::Settings;
 use afd_store::backup::{ArtifactFiles, Backups, Stored};
 use afd_store::{self as store, Connection, Risk, artifact, now_ms};
 
-/// Reads the artifact files that a database refers to.
+/// Reads the paths and hashes of the artifact files that a database refers to.
 fn files_of(connection: &Connection) -> store::Result<Vec<Stored>> {
     Ok(artifact::stored(connection)?.into_iter().map(|(path, hash)| Stored { path, hash }).collect())
 }
 
-/// Returns the backups of a memory.
+/// Returns the backups of the configured memory.
 pub(in crate::app) fn backups(settings: &Settings) -> Backups {
     let artifacts = ArtifactFiles { root: settings.artifacts.dir.clone(), of: files_of, re_root: artifact::re_root };
     Backups::new(settings.backup.dir.clone(), artifacts)

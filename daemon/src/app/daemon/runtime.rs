@@ -18,7 +18,7 @@ pub struct Runtime {
     started: Instant,
     /// Number of open connections.
     pub connections: AtomicU64,
-    /// Calls since the start, by method.
+    /// Statistics about calls since the daemon started, by method.
     pub calls: Calls,
     in_flight: Arc<AtomicU64>,
     stop: watch::Sender<bool>,
@@ -45,7 +45,7 @@ impl Default for Runtime {
 }
 
 impl Runtime {
-    /// Returns the time since the start.
+    /// Returns the time since the daemon started.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
     }
@@ -55,7 +55,7 @@ impl Runtime {
         let _ = self.socket.set(path);
     }
 
-    /// Returns the path at which the daemon listens; empty before it does.
+    /// Returns the path at which the daemon listens; empty until it starts to listen.
     pub fn socket(&self) -> &Path {
         self.socket.get().map_or(Path::new(""), PathBuf::as_path)
     }

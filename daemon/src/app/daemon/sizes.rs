@@ -1,6 +1,6 @@
-//! Sizes on disk.
+//! Disk space used by the daemon.
 
-/// Sizes on disk, bytes.
+/// Sizes on disk (bytes) of the daemon's data, and the time of the last backup.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct OnDisk {
     pub(in crate::app) database: u64,

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use afd_store::{Store, StoreError};
 
-/// Directory of the empty memory. It is deleted when this is dropped.
+/// Directory of the empty memory. It is deleted when this value is dropped.
 pub struct Substitute {
     pub(in crate::app) dir: tempfile::TempDir,
     why: String,
 }
 
 impl Substitute {
-    /// Returns why a database cannot be used for recording; `None` if it can, or if it belongs to another program or a
-    /// newer version.
+    /// Returns why a database cannot be used for recording; `None` if it can be used, or if it belongs to another
+    /// program or a newer version.
     pub(in crate::app) fn reason(opened: &std::result::Result<Store, StoreError>) -> Option<String> {
         match opened {
             Ok(store) => store.damage(),
@@ -38,7 +38,7 @@ impl Substitute {
         self.dir.path().join("memory.db")
     }
 
-    /// Returns why the memory is not used.
+    /// Returns why the configured memory is not used.
     pub(in crate::app) fn why(&self) -> &str {
         &self.why
     }

@@ -4,7 +4,7 @@ use afd_base::config::{self, Settings, Usb};
 use afd_base::task::{Tasks, failpoint};
 use afd_device::adb::{Adb, Forward};
 
-/// Removes the forward of a USB device. Failures are only logged.
+/// Removes the port forward for a USB device. Failures are only logged.
 pub(in crate::app) async fn release(settings: &config::Adb, usb: &Usb) {
     let forward = Forward { serial: usb.serial.clone(), local: usb.local_port, remote: usb.device_port };
     let adb = Adb::new(settings);
@@ -16,7 +16,7 @@ pub(in crate::app) async fn release(settings: &config::Adb, usb: &Usb) {
     }
 }
 
-/// Removes forwards of the daemon in the background that are no longer used after a change of settings. A forward whose
+/// Removes, in the background, the daemon's forwards that are no longer used after a settings change. A forward whose
 /// local port is still used, but for another device port, is kept here, because its device replaces it.
 pub(in crate::app) fn release_unused(tasks: &Tasks, before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();

@@ -22,7 +22,7 @@ use afd_base::config::{self, ConfigError, DeviceKind, DeviceSettings, Usb};
 use afd_base::task::run_blocking;
 use afd_device::{Device, DriverError, Registry};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DeviceAdd, _, _>(|core, p| async move { add(&core, &p).await });
     methods.add::<DeviceList, _, _>(|core, _| async move { Ok(list(&core.devices)) });
@@ -33,7 +33,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DevicePackages, _, _>(|core, p| async move { packages(&core, &p).await });
 }
 
-/// Maximum duration of the test of an added device.
+/// Maximum duration of the connection test for a newly added device.
 const TRIAL: Duration = Duration::from_secs(5);
 
 impl From<ConfigError> for Error {
@@ -43,7 +43,7 @@ impl From<ConfigError> for Error {
     }
 }
 
-/// `device.add`
+/// Implements `device.add`.
 ///
 /// # Errors
 /// If a parameter is invalid, if the name is taken by a device with other settings, or if the settings cannot be saved.
@@ -102,7 +102,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
     Ok(AddResult { device: device.info(), saved_in, trial })
 }
 
-/// Tests an added device, unless `check` is false.
+/// Tests a newly added device, unless `check` is false.
 async fn tried(device: &Arc<Device>, params: &AddParams) -> Option<Trial> {
     if params.check == Some(false) {
         return None;
@@ -136,12 +136,12 @@ async fn tried(device: &Arc<Device>, params: &AddParams) -> Option<Trial> {
     })
 }
 
-/// `device.list`
+/// Implements `device.list`.
 pub fn list(devices: &Registry) -> Devices {
     Devices { devices: devices.list().iter().map(|d| d.info()).collect() }
 }
 
-/// `device.remove`
+/// Implements `device.remove`.
 ///
 /// # Errors
 /// If there is no such device, or if the settings cannot be saved.
@@ -163,7 +163,7 @@ async fn remove_device(core: &Arc<Core>, name: String, saved: bool, settings: De
         run_blocking(move || config::remove_device(editor.config.path(), &name)).await??;
     }
     core.devices.remove(&name);
-    // Not left to the reload, so that the forward is gone before the response is sent.
+    // Removed here and not by the reload, so that the forward is gone before the response is sent.
     let (before, after) = core.reload_settings().await?;
     let shared = |usb: &Usb| {
         let mut others = after.devices.values().filter_map(|d| d.usb.as_ref());
@@ -175,7 +175,7 @@ async fn remove_device(core: &Arc<Core>, name: String, saved: bool, settings: De
     Ok(RemoveResult { removed: name })
 }
 
-/// `device.health`
+/// Implements `device.health`.
 ///
 /// # Errors
 /// If the phone's service does not respond, or if something else responds at its URL.
@@ -198,7 +198,7 @@ pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Hea
     }))
 }
 
-/// `device.lease`
+/// Implements `device.lease`.
 ///
 /// # Errors
 /// If the duration is out of range, or `DEVICE_BUSY` while another session holds the lease.
@@ -220,7 +220,7 @@ pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<Lease
     Ok(call.reply(LeaseResult { lease }))
 }
 
-/// `device.release`
+/// Implements `device.release`.
 ///
 /// # Errors
 /// If no device matches.
@@ -230,7 +230,7 @@ pub async fn release(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Re
     Ok(call.reply(ReleaseResult { released }))
 }
 
-/// `device.packages`
+/// Implements `device.packages`.
 ///
 /// # Errors
 /// If the device cannot list its packages.

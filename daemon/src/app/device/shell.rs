@@ -1,4 +1,4 @@
-//! `act.shell` and `act.intent`: actions beyond the screen, which the settings of the device must allow.
+//! `act.shell` and `act.intent`: actions beyond the screen, which the device's settings must allow.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::app::{Core, Error, Methods, Result};
 use afd_base::config::DeviceSettings;
 use afd_device::{Command, Intent};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActShell, _, _>(|core, p| async move { run(&core, &p).await });
     methods.add::<ActIntent, _, _>(|core, p| async move { intent(&core, &p).await });
 }
 
 impl Addressed {
-    /// Checks that the settings of the device allow a method.
+    /// Checks that the device's settings allow a method.
     ///
     /// # Errors
     /// `REFUSED` if they do not, or if the device has no settings.
@@ -40,17 +40,17 @@ impl Addressed {
     }
 }
 
-/// `act.shell`. The command may contain secrets: only its length, its program and a keyed hash are recorded.
+/// Implements `act.shell`. The command may contain secrets: only its length, its program and a keyed hash are recorded.
 ///
 /// # Errors
-/// `REFUSED` unless the settings of the device allow it, `UNSUPPORTED` if it has no shell; also if the device fails to
-/// run the command.
+/// `REFUSED` unless the device's settings allow it, `UNSUPPORTED` if the device has no shell; also if the device fails
+/// to run the command.
 pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellResult>> {
     let command = params.command.expose();
     if command.trim().is_empty() || command.contains('\0') {
         return Err(Error::param("command", "a command", "an empty string, or one that contains a zero byte"));
     }
-    // No await before the action is queued, so that actions of a connection keep their order.
+    // No await before the action is queued, so that actions on a connection keep their order.
     let addressed = core.addressed(params)?;
     addressed.target.device.check_shell()?;
     addressed.allow("shell", |settings| settings.allow_shell)?;
@@ -94,19 +94,19 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
     Ok(reply)
 }
 
-/// Returns the program of a command line, if its first word is clearly one: an assignment, for example, may contain a
-/// secret.
+/// Returns the program of a command line, if its first word is clearly a program name. Any other first word, such as an
+/// assignment, may contain a secret.
 fn program(command: &str) -> Option<String> {
     let word = command.split_whitespace().next()?;
     let plain = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && word.len() <= 64;
     (plain && word.chars().all(|c| c.is_ascii_alphanumeric() || "_./-".contains(c))).then(|| word.to_owned())
 }
 
-/// `act.intent`
+/// Implements `act.intent`.
 ///
 /// # Errors
-/// `REFUSED` unless the settings of the device allow it, `UNSUPPORTED` if the device accepts no intents; also if a part
-/// is invalid, or if the device fails to act.
+/// `REFUSED` unless the device's settings allow it, `UNSUPPORTED` if the device accepts no intents; also if a part of
+/// the intent is invalid, or if the device fails to act.
 pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<ActResult>> {
     let intent = Intent {
         action: params.action.clone(),

@@ -17,7 +17,7 @@ use afd_base::task::run_blocking;
 use afd_device::adb::{self, Adb, AdbError, AttachedDevice, Forward};
 use afd_device::autofish::{NoHint, connection_hint};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DeviceConnectUsb, _, _>(|core, p| async move { connect(&core, &p).await });
 }
@@ -41,7 +41,7 @@ impl From<AdbError> for Error {
     }
 }
 
-/// Describes how a device is reached.
+/// Returns a description of how a device is reached.
 pub(in crate::app) fn connection(config: &Config, name: &str, url: String) -> Connection {
     let usb = config.get().devices.get(name).and_then(|d| d.usb.clone());
     Connection {
@@ -95,12 +95,13 @@ impl From<NoHint> for Error {
     }
 }
 
-/// A usable forward.
+/// A usable `adb` port forward.
 struct UsbForward {
     forward: Forward,
-    /// Whether it was created just now.
+    /// Whether the forward was created by this call.
     created: bool,
-    /// Whether the daemon created it, now or earlier. The daemon removes such a forward when it is no longer used.
+    /// Whether the daemon created the forward, in this call or earlier. The daemon removes such a forward when it is no
+    /// longer used.
     own: bool,
 }
 
@@ -168,7 +169,7 @@ fn name_for(config: &Config, asked: Option<&str>, serial: &str) -> Result<String
     Ok(names.find(|name| !devices.contains_key(name)).unwrap_or(base))
 }
 
-/// `device.connectUsb`
+/// Implements `device.connectUsb`.
 ///
 /// # Errors
 /// If `adb`, the phone or its service is not available, or if the settings cannot be written; no new forward is left in

@@ -1,4 +1,4 @@
-//! Experience of a place. Pages are named after the states of the visual memory.
+//! Looks up experience for a place. Pages are named after visual memory states.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use afd_experience::memory::pages::Page;
 use afd_experience::visual::states;
 use afd_store::{Connection, Result};
 
-/// Returns the name of a page: that of its state, else one derived from the page itself.
+/// Returns the name of a page: its state's name, else a name derived from the page itself.
 fn name(connection: &Connection, page: &Page) -> Result<PageName> {
     let state = match page.structure.is_empty() {
         true => None,
@@ -23,7 +23,7 @@ fn name(connection: &Connection, page: &Page) -> Result<PageName> {
     })
 }
 
-/// Looks up experience, see [`experience::find`]. All structures of the state of the place count as one page.
+/// Looks up experience, see [`experience::find`]. All structures of the place's state count as one page.
 pub(in crate::app) fn find(connection: &Connection, mut query: Query) -> Result<Experience> {
     if let Some(structure) = &query.place.structure {
         query.state = states::structures_of_same_state(connection, structure)?;

@@ -19,7 +19,7 @@ use afd_experience::memory::{imported, notes};
 use afd_store::{Connection, Store, StoreError, artifact, new_uid};
 use afd_workspace as session;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemoryImportAf, _, _>(|core, p| async move { af(&core, &p).await });
 }
@@ -52,7 +52,7 @@ impl From<AfError> for Error {
     }
 }
 
-/// Configuration file of `af`. Its keys are a subset of those of this daemon.
+/// Configuration file of `af`. Its keys are a subset of this daemon's keys.
 struct AfSettings {
     dir: PathBuf,
     file: config::File,
@@ -76,7 +76,8 @@ fn outcome(key: &str, outcome: ImportOutcome, remark: impl Into<String>) -> Impo
     ImportedSetting { key: key.to_owned(), outcome, remark: remark.into() }
 }
 
-/// Returns the device of `af`, with the name it gets here, and reports its settings. `None` if there is none to import.
+/// Returns the device configured in `af` with the name it gets in this daemon, and reports its settings. `None` if
+/// there is no device to import.
 fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting>) -> Option<(String, DeviceSettings)> {
     let device = theirs.file.devices().remove("default")?;
     let url = device.url.clone();
@@ -103,7 +104,7 @@ fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting
     Some((name.to_owned(), device))
 }
 
-/// Imports the settings, all or none. With `dry_run`, only reports what would be imported.
+/// Imports either all settings or none. With `dry_run`, only reports what would be imported.
 fn settings(core: &Core, theirs: &AfSettings, dry_run: bool) -> Result<Vec<ImportedSetting>> {
     let mut report = Vec::new();
     let ours = core.config.get();
@@ -190,7 +191,7 @@ async fn write_rows(store: &Store, mut found: AfMemory, dry_run: bool) -> Result
     Ok(if dry_run { store.dry_run(work).await? } else { store.write(work).await? })
 }
 
-/// `memory.importAf`
+/// Implements `memory.importAf`.
 ///
 /// # Errors
 /// If a file is missing or does not belong to `af` 0.5; nothing is imported in these cases.

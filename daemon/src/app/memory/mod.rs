@@ -1,4 +1,4 @@
-//! `memory.experience`, `memory.context`, `memory.log` and `memory.stats`.
+//! Implements `memory.experience`, `memory.context`, `memory.log` and `memory.stats`.
 
 pub(in crate::app) mod experience;
 pub(in crate::app) mod forgotten_results;
@@ -23,7 +23,7 @@ use afd_experience::memory::{Place, log, observations};
 use afd_screen::page::fingerprint;
 use afd_store::Store;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemoryExperience, _, _>(|core, p| async move { experience(&core, &p).await });
     methods.add::<MemoryContext, _, _>(|core, p| async move { context(&core, &p).await });
@@ -31,7 +31,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemoryStats, _, _>(|core, p| async move { stats(&core.store, &p).await });
 }
 
-/// `memory.experience`. Without any filter, uses the page that the session saw last.
+/// Implements `memory.experience`. Without any filter, uses the page that the session saw last.
 ///
 /// # Errors
 /// If `limit` is out of range, or if the database cannot be read.
@@ -63,7 +63,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
     Ok(core.store.read_all(move |c| experience::find(c, query)).await?)
 }
 
-/// `memory.context`
+/// Implements `memory.context`.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -80,7 +80,7 @@ pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<Session
     Ok(context)
 }
 
-/// `memory.log`
+/// Implements `memory.log`.
 ///
 /// # Errors
 /// If `limit` or `cursor` is out of range, or if the database cannot be read.
@@ -96,7 +96,7 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
     Ok(core.store.read_all(move |c| log::read(c, &filter)).await?)
 }
 
-/// `memory.stats`
+/// Implements `memory.stats`.
 ///
 /// # Errors
 /// If the database cannot be read.

@@ -19,7 +19,7 @@ use afd_experience::memory::requests;
 use afd_store::{Reader, Store, new_uid};
 use afd_workspace as session;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemorySave, _, _>(|core, p| async move { save(&core, &p).await });
     methods.add::<MemorySearch, _, _>(|core, p| async move { search(&core.store, &p).await });
@@ -43,7 +43,7 @@ fn check_app(app: &str) -> Result<()> {
     Ok(())
 }
 
-/// `memory.save`
+/// Implements `memory.save`.
 ///
 /// # Errors
 /// If a parameter is invalid, or if the note cannot be stored.
@@ -96,7 +96,7 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     }
 }
 
-/// `memory.search`
+/// Implements `memory.search`.
 ///
 /// # Errors
 /// If a parameter is out of range, or if the database cannot be read.
@@ -118,7 +118,7 @@ pub async fn search(store: &Store, params: &SearchParams) -> Result<Notes> {
     Ok(store.read_all(move |c| notes::search(c, &query, &filter, offset, limit)).await?)
 }
 
-/// `memory.delete`
+/// Implements `memory.delete`.
 ///
 /// # Errors
 /// If there is no such note, or if not exactly one of `id` and `uid` is given.

@@ -14,13 +14,13 @@ use afd_store::job::Outcome;
 use afd_store::{Space, Store, StoreError, now_ms};
 use afd_workspace::elsewhere::{self, Elsewhere};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemoryPrune, _, _>(|core, p| async move { prune(&core, &p).await });
     methods.add::<MemoryVacuum, _, _>(|core, _| async move { vacuum(&core.store).await });
 }
 
-/// Name of the job.
+/// Name of the job that keeps the memory within its limits.
 pub const JOB: &str = "memory-limits";
 
 /// Number of rows that are folded in one write, so that other writes are not blocked.
@@ -33,13 +33,13 @@ const HOUR_MS: i64 = 3_600_000;
 const SHORTENED_PAGES: u32 = 500;
 /// Number of pages of the search index that are merged in one write.
 const MERGED_PAGES: i64 = 100;
-/// Divisor of the file size: one tenth of the file may stay free for new rows.
+/// Divisor of the file size that gives the space that may stay free for new rows: one tenth of the file.
 const FREE_PART: u64 = 10;
 
-/// `memory.prune`
+/// Implements `memory.prune`.
 ///
 /// # Errors
-/// If `older` is not an age, if the counters of experience are being rebuilt, or if the database cannot be written.
+/// If `older` is not an age, if the experience counters are being rebuilt, or if the database cannot be written.
 pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
     let before = now_ms() - age(&params.older)?;
     let cut = Cut { events: before, observations: before };
@@ -67,7 +67,7 @@ pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
     Ok(Pruned { before, events, observations, dry_run, used_bytes: used(&core.store).await? })
 }
 
-/// Parses an age. Returns milliseconds.
+/// Parses an age such as `90d` or `2h`. Returns milliseconds.
 fn age(text: &str) -> Result<i64> {
     let refused =
         || Error::param("older", "a number with d for days or h for hours, such as 90d, and at least one hour", text);
@@ -78,7 +78,7 @@ fn age(text: &str) -> Result<i64> {
 }
 
 /// Folds and deletes old rows. Returns the numbers of deleted events and observations. Waits while an import is in
-/// progress, because events are folded in the order of their sequence numbers, and an import adds events in another
+/// progress, because events are folded in the order of their sequence numbers, and an import adds events in a different
 /// order.
 async fn delete(core: &Core, cut: Cut) -> std::result::Result<(u64, u64), StoreError> {
     let (mut events, mut observations) = (0, 0);
@@ -123,7 +123,7 @@ async fn used(store: &Store) -> std::result::Result<u64, StoreError> {
     Ok(file.saturating_sub(free))
 }
 
-/// `memory.vacuum`
+/// Implements `memory.vacuum`.
 ///
 /// # Errors
 /// If the disk is full or the database is damaged.
@@ -182,7 +182,7 @@ async fn merge_note_index(store: &Store) -> std::result::Result<bool, StoreError
     Ok(merged)
 }
 
-/// Returns most of the free space of the file to the file system. Returns the number of bytes freed.
+/// Gives most of the database file's free space back to the file system. Returns the number of bytes freed.
 async fn give_back(store: &Store) -> std::result::Result<u64, StoreError> {
     let begun = store.space().await?;
     let mut now = begun;

@@ -25,11 +25,11 @@ pub(in crate::app) const SETTLE_INTERVAL: Duration = Duration::from_millis(150);
 /// Default time to wait for the page to settle, so that a short animation does not prevent a page from being learned.
 const SETTLE_WAIT: Duration = Duration::from_millis(1_500);
 
-/// Options of a capture: whether, and for how long, to wait for the page to settle.
+/// Options for a capture: whether, and for how long, to wait for the page to settle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::app) struct CaptureOptions {
-    /// Read again for up to [`SETTLE_WAIT`] if the first reading cannot show whether the page has settled. A page that
-    /// did not settle in its last captures is read only once more.
+    /// Whether to read again for up to [`SETTLE_WAIT`] if the first reading cannot show whether the page has settled. A
+    /// page that did not settle in its last captures is read only once more.
     pub settle: bool,
     /// Maximum time to keep reading until the page has settled.
     pub wait: Duration,

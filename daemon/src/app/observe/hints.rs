@@ -1,12 +1,12 @@
-//! Hints returned with an observation: knowledge from memory that can be used on the page in front.
+//! Hints returned with an observation: knowledge from memory that can be used on the foreground page.
 //!
 //! Each hint costs tokens in each response, and a wrong hint misleads the agent. Therefore a hint must pass these
 //! filters:
 //!
-//! * The hint concerns this page: the query returns only transitions of its state or page key (`Query::unasked`).
+//! * The hint concerns this page: the query returns only transitions from its state or page key (`Query::unasked`).
 //! * The target is on the screen, or can be reached by scrolling and leads to another page ([`in_sight`]). A target
 //!   with equal siblings is left out, because their order may have changed.
-//! * The transition says something ([`is_useful`]). By default it must also be specific to this page and more than a
+//! * The transition is informative ([`is_useful`]). By default it must also be specific to this page and more than a
 //!   single failure or attempt without effect ([`is_worth_telling`]).
 //!
 //! Hints that need scrolling come last. Otherwise [`rank`] decides the order. An observation has at most [`MAX_HINTS`]
@@ -29,9 +29,9 @@ use afd_screen::page::outline::quoted;
 use afd_screen::page::{pattern, target};
 use afd_workspace::patterns;
 
-/// Maximum number of hints of an observation.
+/// Maximum number of hints in an observation.
 const MAX_HINTS: usize = 5;
-/// Maximum number of recoveries among the hints of an observation.
+/// Maximum number of recoveries among the hints in an observation.
 const MAX_RECOVERIES: usize = 2;
 /// Maximum number of transitions from which the hints are chosen.
 const CANDIDATES: usize = 40;
@@ -75,7 +75,7 @@ impl Call {
     }
 }
 
-/// Minimum confidence of a pattern that is returned automatically.
+/// Minimum confidence for a pattern to be returned automatically.
 const MIN_CONFIDENCE: f64 = 0.4;
 /// Maximum number of patterns that are returned automatically.
 const MAX_PATTERNS: usize = 4;
@@ -118,7 +118,7 @@ fn pattern_hint(pattern: Pattern) -> Option<Hint> {
     })
 }
 
-/// Returns the text of a pattern, with its source unless that is the agent.
+/// Returns the text of a pattern, with its source unless the source is the agent.
 fn said(pattern: &Pattern) -> String {
     match pattern.source.as_deref() {
         None | Some("assistant") => pattern.text.clone(),
@@ -126,10 +126,10 @@ fn said(pattern: &Pattern) -> String {
     }
 }
 
-/// Maximum length of the text of a pattern hint, characters.
+/// Maximum length of the text in a pattern hint, characters.
 const MAX_PATTERN: usize = 240;
 
-/// Location of the target of a hint.
+/// Location of a hint's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sight {
     /// The action has no target.
@@ -140,8 +140,8 @@ enum Sight {
     Scroll,
 }
 
-/// Returns the location of the target of a transition; `None` if the target cannot be reached from here. A target that
-/// is not visible counts only if the action led to another page.
+/// Returns the location of a transition's target; `None` if the target cannot be reached from here. A target that is
+/// not visible counts only if the action led to another page.
 fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
     let Some(wanted) = &t.action.target else { return Some(Sight::NoTarget) };
     // Among several equal elements the right one is not known, because their order may have changed.
@@ -155,9 +155,9 @@ fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
     }
 }
 
-/// Returns whether a transition can become a hint. An action needs a target with a role or a success, or no target at
-/// all and another page as its outcome. Waiting needs two successes, because a person may have opened a page that
-/// appeared only once.
+/// Returns whether a transition can become a hint. An action with a target needs a role for the target or a success. An
+/// action without a target needs another page as its outcome. Waiting needs two successes, because a person may have
+/// opened a page that appeared only once.
 fn is_useful(t: &Transition) -> bool {
     let named = match (&t.action.target, &t.action.point) {
         (Some(target), _) => target.role != Role::Any || t.success_count > 0,
@@ -170,8 +170,8 @@ fn is_useful(t: &Transition) -> bool {
 }
 
 /// Returns whether a transition is worth its tokens in every observation. Actions that any page offers (Home, Back, a
-/// launch) are not, nor are changes of the same page, such as by a switch. A single failure or attempt without effect
-/// is not either, because it may have had other reasons.
+/// launch) are not, nor are changes to the same page, such as turning a switch on. A single failure or attempt without
+/// effect is not either, because it may have had another cause.
 fn is_worth_telling(t: &Transition) -> bool {
     let leads = t.outcomes.iter().any(|o| matches!(o.kind, OutcomeKind::Page | OutcomeKind::Refuted));
     let general =
@@ -256,9 +256,9 @@ fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usiz
     }
 }
 
-/// Maximum number of outcomes in a brief text.
+/// Maximum number of outcomes in a brief description.
 const MAX_OUTCOMES: usize = 2;
-/// Maximum length of a page name in a brief text, characters.
+/// Maximum length of a page name in a brief description, characters.
 const MAX_NAME: usize = 40;
 
 /// Returns the outcomes of an action in brief: `-> "Wi-Fi" 4/4`, `does nothing 5/5`.

@@ -1,4 +1,4 @@
-//! Known titles of a page, for labels that match a visible element only in part.
+//! Known titles on a page, for labels that match a visible element only in part.
 //!
 //! On a page that is scrolled down, `Display` may be a word of a visible element while the row "Display" is further up.
 //! An action on the visible element would be wrong, and memory would store its outcome for the wrong element.
@@ -20,7 +20,7 @@ use afd_screen::page::outline::quoted;
 use afd_screen::page::select::Fit;
 use afd_screen::page::target;
 
-/// Maximum number of remembered actions among which a title is searched.
+/// Maximum number of remembered actions that are searched for a title.
 const CANDIDATES: usize = 200;
 
 impl Call {
@@ -68,7 +68,7 @@ impl Call {
     }
 
     /// Returns whether the page is known to have an element with this title. It is known if the session received it, if
-    /// an action on it succeeded, or if it is among the texts of the page's state.
+    /// an action on it succeeded, or if the page's state contains it.
     pub(in crate::app) async fn is_known_title(&self, title: &str, capture: &ScreenCapture, place: &Place) -> bool {
         let wanted = fold(title);
         let is_wanted = |text: &str| fold(text) == wanted;

@@ -36,7 +36,7 @@ use capture::CaptureOptions;
 use outline::Shape;
 use screen_capture::ScreenCapture;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ObserveTop, _, _>(|core, p| async move { top(&core, &p).await });
     methods.add::<ObserveScreen, _, _>(|core, p| async move { screen(&core, &p).await });
@@ -47,7 +47,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ObserveOverlaySet, _, _>(|core, p| async move { set_overlay(&core, &p).await });
 }
 
-/// `observe.top`
+/// Implements `observe.top`.
 ///
 /// # Errors
 /// If the device cannot report the foreground activity.
@@ -76,7 +76,7 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
     Ok(call.reply(top))
 }
 
-/// `observe.screen`
+/// Implements `observe.screen`.
 ///
 /// # Errors
 /// If the screen cannot be read, or if a file cannot be written.
@@ -116,7 +116,7 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
     Ok(call.reply(Screen { context, screen }))
 }
 
-/// `observe.refs`
+/// Implements `observe.refs`.
 ///
 /// # Errors
 /// If the screen cannot be read.
@@ -147,7 +147,7 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     Ok(call.reply(Refs { context, refs }))
 }
 
-/// `observe.page`
+/// Implements `observe.page`.
 ///
 /// # Errors
 /// If the screen cannot be read, or if a file cannot be written.
@@ -197,7 +197,7 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
     Ok(call.reply(Page { context, screen, refs }))
 }
 
-/// `observe.last`
+/// Implements `observe.last`.
 ///
 /// # Errors
 /// `NOT_FOUND` if nothing has been observed on the device since the daemon started.
@@ -219,7 +219,7 @@ pub async fn last(core: &Arc<Core>, params: &LastParams) -> Result<Reply<LastPag
     Ok(call.reply(page))
 }
 
-/// `observe.overlayGet`
+/// Implements `observe.overlayGet`.
 ///
 /// # Errors
 /// If the device cannot report its overlay.
@@ -229,7 +229,8 @@ pub async fn overlay(core: &Arc<Core>, params: &OverlayGetParams) -> Result<Repl
     Ok(call.reply(overlay))
 }
 
-/// `observe.overlaySet`. It changes the screen, so it queues for exclusive access to the device and respects leases.
+/// Implements `observe.overlaySet`. This call changes the screen, so it queues for exclusive access to the device and
+/// respects leases.
 ///
 /// # Errors
 /// If a value is out of range, if another session holds the lease, or if the device cannot set the overlay.
@@ -258,8 +259,8 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
 }
 
 impl Call {
-    /// Returns the version of the device's refs, and notes that the session received it. Refs of an unreliable capture
-    /// are not noted.
+    /// Returns the version of the device's refs, and records that the session received this version. The version of an
+    /// unreliable capture's refs is not recorded.
     pub(super) fn ref_version(&self, capture: &ScreenCapture) -> u64 {
         let mut hash = std::hash::DefaultHasher::new();
         over_nodes(capture.refs().len(), || {

@@ -24,20 +24,20 @@ const MAX_NAME: usize = 60;
 /// Requested form of an observation.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct Shape {
-    /// Requested format.
+    /// Requested format; `None` if the call does not set one.
     pub format: Option<Format>,
     /// Id of the observation since which changes are requested.
     pub since: Option<String>,
-    /// Requested hints.
+    /// Which hints are requested; `None` if the call does not say.
     pub hints: Option<HintsWanted>,
-    /// Maximum number of elements.
+    /// Maximum number of elements in the outline.
     pub max_rows: Option<u32>,
-    /// Whether this is the look of an action, which reports separately whether anything changed.
+    /// Whether the observation belongs to the response of an action, which reports separately whether anything changed.
     pub after_action: bool,
 }
 
 impl Shape {
-    /// Returns whether another form than rows of screen and refs is requested.
+    /// Returns whether a form other than screen rows and refs is requested.
     pub(in crate::app) fn is_outline(&self) -> bool {
         self.format.is_some() || self.since.is_some()
     }
@@ -55,7 +55,7 @@ impl Call {
         let before = self.core.experience.views.shown(self.session_id, self.device_id);
         let before =
             before.filter(|b| shape.since.as_ref().is_some_and(|since| since == LAST || *since == b.observation));
-        // On another page, the numbering of aliases starts again.
+        // On another page, alias numbering starts again.
         let before = before.filter(|b| is_same_page(b, capture));
         let since = before.as_ref().map(|b| b.observation.clone());
         if let Some(before) = &before {
@@ -107,8 +107,8 @@ impl Call {
     }
 }
 
-/// Removes the aliases of all other refs, such as those in system bars, so that a session cannot act on an element that
-/// it did not receive.
+/// Removes the aliases of all refs that are not in `shown`, such as those in system bars, so that a session cannot act
+/// on an element that it did not receive.
 fn keep_aliases_of(capture: &mut ScreenCapture, shown: &[Item]) {
     let shown: HashSet<usize> = shown.iter().filter_map(|item| item.at).collect();
     for (index, number) in capture.numbers.iter_mut().enumerate() {
@@ -118,7 +118,7 @@ fn keep_aliases_of(capture: &mut ScreenCapture, shown: &[Item]) {
     }
 }
 
-/// Returns the title in the first line, which the elements need not repeat.
+/// Returns the title shown in the first line of an outline, which the elements need not repeat.
 fn title(capture: &ScreenCapture) -> Option<&str> {
     capture.structures().and_then(|s| s.front.title.as_deref()).map(|title| as_shown(capture, title))
 }
@@ -149,7 +149,7 @@ fn elements(capture: &ScreenCapture, items: Vec<Item>, max: usize) -> Vec<Elemen
     items.into_iter().take(max).map(element).collect()
 }
 
-/// Returns the first lines: the page, and the dialog over it.
+/// Returns the first lines of an outline: the page, and the dialog over it.
 fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
     let structures = capture.structures();
     let front = structures.map(|s| &s.front);
@@ -190,7 +190,7 @@ fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
     head
 }
 
-/// Maximum length of the hints, per cent of the length of the outline, and the number of characters that they may
+/// Maximum length of the hints as a percentage of the outline's length, and the number of characters that they may
 /// always use.
 const HINTS_PERCENT: usize = 10;
 const HINTS_MIN: usize = 48;
@@ -250,7 +250,7 @@ fn whole(
     text + &below
 }
 
-/// Escapes characters that would start a new line, because hints quote texts from screens.
+/// Escapes characters that would start a new line, because hints quote text from screens.
 fn one_line(text: &str) -> String {
     let quoted = quoted(text, MAX_NOTES).replace("\\\"", "\"").replace("\\\\", "\\");
     quoted[1..quoted.len() - 1].to_owned()
@@ -263,7 +263,7 @@ fn is_same_page(before: &ShownRefs, capture: &ScreenCapture) -> bool {
     then.page_key.is_some() && then.activity == now.activity && then.title == now.title && then.dialog == now.dialog
 }
 
-/// Joins aliases. Three or more consecutive ones become a range: `@n2 @n7-@n11`.
+/// Joins aliases with spaces. Three or more consecutive aliases become a range: `@n2 @n7-@n11`.
 fn ranges(aliases: &[String]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for number in aliases.iter().filter_map(|alias| refs::number_of(alias)) {

@@ -88,7 +88,8 @@ impl ScreenCapture {
         self.doubt.is_none()
     }
 
-    /// Derives everything from a reading once. `moving` marks a page that kept changing while it was read.
+    /// Creates a capture by deriving all its properties from a reading. `moving` marks a page that kept changing while
+    /// it was read.
     pub(in crate::app) fn of(reading: TreeReading, settled: bool, moving: bool) -> Self {
         over_nodes(reading.value.nodes.len(), || Self::derive(reading, settled, moving))
     }
@@ -126,7 +127,7 @@ impl ScreenCapture {
         Place { observation: Some(self.uid.clone()), ..self.place.clone() }
     }
 
-    /// Returns the base context of a response, without hints.
+    /// Returns the basic context for a response, without hints.
     pub(in crate::app) fn context(&self) -> Context {
         let snapshot = self.snapshot();
         let identity = self.identity.clone().unwrap_or_default();

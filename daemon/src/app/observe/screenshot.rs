@@ -17,7 +17,7 @@ use afd_screen::page::snapshot::Flag;
 use afd_screen::page::{Snapshot, touch};
 use afd_screen::picture::{self, Mark, PictureError};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ObserveScreenshot, _, _>(|core, p| async move { take(&core, &p).await });
 }
@@ -25,10 +25,10 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Artifact kind of screenshots.
 pub(in crate::app) const KIND: &str = "screenshot_image";
 
-/// Maximum number of attempts to take a picture during which the screen does not change.
+/// Maximum number of attempts to take a picture while the screen stays unchanged.
 const TRIES: usize = 3;
 
-/// Validated options of a call.
+/// Validated options for a screenshot.
 struct Options {
     shot: ScreenshotOptions,
     format: PictureFormat,
@@ -36,7 +36,7 @@ struct Options {
     scope: MarkScope,
 }
 
-/// Validates the parameters. The format defaults to that of the file extension, else to JPEG.
+/// Validates the parameters. The format defaults to the one that the file extension names, else to JPEG.
 fn validate(config: &Config, params: &ScreenshotParams) -> Result<Options> {
     let max_marks = params.max_marks();
     if max_marks == 0 {
@@ -67,7 +67,7 @@ fn unreadable_picture(error: PictureError) -> Error {
     Error::new(ErrorCode::DeviceError, format!("the device returned an unreadable picture: {error}"))
 }
 
-/// `observe.screenshot`
+/// Implements `observe.screenshot`.
 ///
 /// # Errors
 /// If the device cannot take a screenshot, or if the file cannot be written.

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use super::screen_capture::ScreenCapture;
 use afd_device::DriverError;
 
-/// One item of a stream: a capture, or the error of the attempt.
+/// An item in a stream: a capture, or the error if the screen could not be captured.
 pub(in crate::app) struct StreamItem {
-    /// Time at which reading it started.
+    /// Time at which the reading of the screen started.
     pub(in crate::app) started: Instant,
     pub(in crate::app) result: std::result::Result<ScreenCapture, DriverError>,
 }

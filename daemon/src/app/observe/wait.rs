@@ -2,7 +2,8 @@
 //!
 //! All calls that wait on the same device with the same token share one stream of observations. The first call starts
 //! the stream, and it ends with the last one. A call considers only captures that were started after the call and that
-//! include every input the device had received by then. A condition that held before therefore does not count.
+//! include every input the device had received by then. A condition that held only before the call therefore does not
+//! count.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,12 +25,12 @@ use afd_base::task::failpoint;
 use afd_device::DriverError;
 use afd_screen::page::select::{self, Compare};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ObserveWait, _, _>(|core, p| async move { wait(&core, &p).await });
 }
 
-/// Pause between the observations of a stream: long enough to tell whether the page has settled.
+/// Pause between the observations in a stream: long enough to tell whether the page has settled.
 const INTERVAL: Duration = Duration::from_millis(200);
 /// Interval at which progress is reported.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
@@ -93,7 +94,7 @@ impl Condition {
     }
 }
 
-/// `observe.wait`
+/// Implements `observe.wait`.
 ///
 /// # Errors
 /// `TIMEOUT` if the condition is not met in time; the device error if the screen cannot be observed.

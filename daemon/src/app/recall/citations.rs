@@ -11,16 +11,16 @@ use afd_recall::{entries, memories};
 use afd_store::Store;
 use afd_workspace::{self as session, patterns};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallUsed, _, _>(|core, p| async move { used(&core.store, &p).await });
 }
 
-/// `recall.used`
+/// Implements `recall.used`.
 ///
 /// # Errors
-/// `NOT_FOUND` if there is no such entry that the session may see, `INVALID_PARAMS` if uses do not change the
-/// confidence of its type.
+/// `NOT_FOUND` if there is no such entry that the session may see, `INVALID_PARAMS` if using entries of its type does
+/// not change their confidence.
 pub async fn used(store: &Store, params: &RecallUsedParams) -> Result<RecallEntry> {
     let name = params.session().to_owned();
     check_session(&name)?;

@@ -20,12 +20,12 @@ pub const RECORDED: &str = "recorded";
 /// Confidence of entries that were recorded explicitly, and of entries that were learned automatically.
 const ON_PURPOSE: f64 = 0.9;
 const BY_ITSELF: f64 = 0.6;
-/// Maximum number of elements of a page model that are searched.
+/// Maximum number of a page model's elements that are searchable.
 const MAX_ELEMENTS: usize = 60;
-/// Maximum number of finished tasks of a session that are searched.
+/// Maximum number of a session's finished tasks that are searchable.
 const MAX_TASKS: usize = 30;
 
-/// Returns the searchable description of a row; `None` if there is nothing to find.
+/// Returns the searchable description of a row; `None` if the row has no searchable content.
 ///
 /// # Errors
 /// If the row cannot be read.
@@ -64,17 +64,18 @@ fn blank(kind: EntryType, at: i64) -> Described {
     }
 }
 
-/// Returns the source of a recorded row. `elsewhere` is the memory that it came from, if that is another one.
+/// Returns the source of a recorded row. `elsewhere` names the memory that the row came from, if it was not recorded in
+/// this one.
 fn recorded(elsewhere: Option<String>) -> String {
     elsewhere.map_or_else(|| RECORDED.to_owned(), |_| said_elsewhere(None))
 }
 
-/// Returns whether only its own session may see a recorded row.
+/// Returns whether a recorded row is visible only to its own session.
 fn is_own(scope: Option<RecordScope>) -> bool {
     scope == Some(RecordScope::Session)
 }
 
-/// Returns the host of a page that is a URL; empty for others.
+/// Returns the host of a page that is a URL; empty for other pages.
 fn site_of(page: Option<&str>) -> String {
     let host = page
         .and_then(|page| page.split_once("://"))
@@ -82,7 +83,7 @@ fn site_of(page: Option<&str>) -> String {
     host.map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned()).unwrap_or_default()
 }
 
-/// Joins the non-empty parts of a text. Each part is on its own line, after its name.
+/// Joins the non-empty parts of searchable text. Each part is on its own line, after its name.
 fn parts(parts: &[(&str, Option<&str>)]) -> String {
     let mut text = String::new();
     for (name, part) in parts {

@@ -12,8 +12,8 @@ use afd_base::text::{self, cut};
 use afd_recall::{entries, vectors};
 use afd_store::Result;
 
-/// Number of texts in a batch. A sentence model takes some tens of milliseconds for each, and other work must not wait
-/// long.
+/// Number of texts that are embedded in one batch. A sentence model takes tens of milliseconds per text, and other work
+/// must not wait long.
 const BATCH: usize = 16;
 /// First delay after a failure, and the maximum delay.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
@@ -73,10 +73,11 @@ async fn batch(core: &Arc<Core>) -> std::result::Result<bool, ModelError> {
     Ok(true)
 }
 
-/// Entries without a current vector, with their searchable texts, and the version up to which entries were checked.
+/// Row ids of entries without a current vector, with their searchable text, and the version up to which entries were
+/// checked.
 type Lacking = (Vec<(i64, String)>, Option<i64>);
 
-/// Returns the next entries without a vector. Private entries of a session are left out for a remote model.
+/// Returns the next entries without a vector. If the model is remote, a session's private entries are left out.
 fn lacking(c: &afd_store::Connection, identity: &str, after: i64, remote: bool) -> Result<Lacking> {
     let model = vectors::find_model(c, identity)?;
     // Without a row of the model there are no vectors, even if entries were checked before.
@@ -91,7 +92,7 @@ fn lacking(c: &afd_store::Connection, identity: &str, after: i64, remote: bool) 
     Ok((found, upto))
 }
 
-/// Maximum length of a text that is embedded, characters. Models read no more, and endpoints refuse longer texts.
+/// Maximum length of the text that is embedded, characters. Models read no more, and endpoints refuse longer texts.
 const MAX_TEXT: usize = 6_000;
 
 async fn write(

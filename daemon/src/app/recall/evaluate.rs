@@ -1,7 +1,7 @@
-//! `recall.evaluate`: measures how well queries find the expected entries, for each search method, with the files of a
+//! `recall.evaluate`: measures how well queries find the expected entries, for each search method, using the files in a
 //! directory.
 //!
-//! The entries are stored in an in-memory database, through the same functions as any others.
+//! The entries are stored in an in-memory database, through the same functions as any other entries.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ use afd_recall::{entries, memories, vectors};
 use afd_store::{self as store, Connection, Piece, Result as Stored, now_ms};
 use afd_workspace as session;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallEvaluate, _, _>(|core, p| async move { evaluate(&core, &p).await });
 }
 
-/// Maximum wait for the vector of a query.
+/// Maximum wait for a query vector.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Maximum size of a file, bytes, and maximum number of entries and of queries.
@@ -39,12 +39,12 @@ const MAX_FILE: u64 = 64 << 20;
 const MAX_LINES: usize = 100_000;
 /// Number of texts that are embedded at a time.
 const BATCH: usize = 32;
-/// Search methods, as they are printed.
+/// Names of the search methods, as printed.
 const WAYS: [&str; 4] = ["like", "text", "vector", "hybrid"];
-/// Number of results that are evaluated.
+/// Number of results per query that are evaluated.
 const DEPTH: usize = 10;
 
-/// An entry of the file.
+/// An entry in an evaluation file.
 #[derive(Debug, Deserialize)]
 struct Entry {
     id: String,
@@ -59,7 +59,7 @@ struct Entry {
     tags: Vec<String>,
 }
 
-/// A query of the file.
+/// A query in an evaluation file, with the entries that it should find.
 #[derive(Debug, Clone, Deserialize)]
 struct Query {
     query: String,
@@ -72,7 +72,7 @@ struct Query {
     app: Option<String>,
 }
 
-/// Content of a directory.
+/// Entries and queries read from a directory.
 struct Set {
     name: String,
     entries: Vec<Entry>,
@@ -134,7 +134,7 @@ fn read(directory: &Path) -> std::result::Result<Vec<Set>, String> {
 struct Bench {
     connection: Connection,
     recall: Recall,
-    /// Row id of the entry by the id in the file, prefixed with its directory.
+    /// Row ids of the entries, by their id in the file with the directory name as prefix.
     rows: HashMap<String, i64>,
     texts: HashMap<i64, String>,
 }
@@ -245,7 +245,7 @@ async fn embed(bench: Bench, model: &Arc<dyn Embedder>) -> Result<Bench> {
     Ok(run_blocking(put).await??)
 }
 
-/// Results of a query by each search method.
+/// Results that each search method returned for a query.
 struct Outcome {
     set: String,
     query: Query,
@@ -253,7 +253,7 @@ struct Outcome {
     expected: Vec<i64>,
 }
 
-/// `recall.evaluate`
+/// Implements `recall.evaluate`.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if a file cannot be read; the message names the line.
@@ -306,7 +306,7 @@ fn ask(bench: &Bench, set: String, query: Query, embedded: &Embedded, embedding_
     Ok(Outcome { set, query, ways, expected })
 }
 
-/// Function that returns the name of the group of an outcome.
+/// Function that returns the name of the group that an outcome belongs to.
 type NameOf = fn(&Outcome) -> &str;
 
 fn groups(outcomes: &[Outcome]) -> Vec<EvaluationGroup> {

@@ -9,10 +9,10 @@ use crate::app::Core;
 use afd_recall::points::Filters;
 use afd_store::now_ms;
 
-/// Maximum time for a model to embed a text.
+/// Maximum time for a model to embed text.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Name of a check, with a message that it passed, or the reason why it failed.
+/// Name of a check, with a message if it passed or the reason why it failed.
 pub type Examined = (&'static str, std::result::Result<String, String>);
 
 /// Tries the configured model and the configured Qdrant.

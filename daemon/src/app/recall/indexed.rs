@@ -1,5 +1,5 @@
-//! Access to the in-memory index: up to date for explicit searches, and as far as it is available at once for automatic
-//! recall.
+//! Access to the in-memory index. For explicit searches it is up to date; automatic recall uses only what is available
+//! without waiting.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(2);
 /// larger index is loaded again in the background when a client begins to work.
 const KEPT: usize = 2_000;
 
-/// Messages in a response that was given without the index, and in one without its newest changes.
+/// Messages for a response that did not use the index, and for a response that used it without its newest changes.
 const NOT_READ: &str = "the recall index is still being loaded, and was not searched";
 const NOT_FOLLOWED: &str = "the newest entries were not searched, because the index is in use";
 
@@ -37,9 +37,9 @@ pub struct AtHand<T> {
 }
 
 impl Recall {
-    /// Runs work on an index that is up to date with a connection. It must be the connection of a reader, because the
-    /// index must not include changes that a write may roll back. `identity` names the model whose vectors are searched
-    /// in addition to those of the built-in model. `work` receives the row ids of both models, if they have vectors.
+    /// Runs work on an index that is up to date with a connection. This must be a read connection, because the index
+    /// must not include changes that a write may roll back. `identity` names the model whose vectors are searched in
+    /// addition to those of the built-in model. `work` receives the row ids of both models, if they have vectors.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -86,7 +86,7 @@ impl Recall {
     }
 
     /// Runs work for automatic recall, which must not wait. The work uses the index with vectors of the built-in model,
-    /// as far as it is available at once. An index that is far behind is loaded in the background.
+    /// as far as the index is available without waiting. An index that is far behind is loaded in the background.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -165,7 +165,7 @@ impl Recall {
         self.was_read.lock().clear();
     }
 
-    /// Drops a large index while the daemon is idle.
+    /// Drops the index if it is large; called while the daemon is idle.
     pub fn shrink(&self) {
         self.drop_above(KEPT);
     }

@@ -1,7 +1,7 @@
 //! Keeps recall entries up to date with their rows.
 //!
 //! Triggers mark the entries of rows that a write has changed. After the commit, a task derives the marked entries,
-//! newest first. It derives only a few at once, for readers that wait for them. Another task derives the rest, for
+//! newest first. It derives only a few immediately, for readers that wait for them. Another task derives the rest, for
 //! example after an import or an upgrade.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,21 +15,21 @@ use crate::app::Core;
 use afd_recall::entries::{self, Source};
 use afd_store::{Connection, Piece, Result, Store, all_or_nothing};
 
-/// Maximum number of entries that are derived at once after a commit.
+/// Maximum number of entries that are derived immediately after a commit.
 const AT_ONCE: i64 = 32;
-/// The same maximum while many other entries are due.
+/// Like [`AT_ONCE`], but while many other entries are due.
 const WHILE_BEHIND: i64 = 8;
-/// Maximum number of entries in a background write, for which other writes do not wait.
+/// Maximum number of entries in a background write. Other writes do not wait for background writes.
 const BEHIND: i64 = 200;
-/// Maximum duration of deriving entries at once, because other writes wait meanwhile.
+/// Maximum time spent on deriving entries immediately after a commit, because other writes wait meanwhile.
 const MAX_TIME: Duration = Duration::from_millis(10);
 /// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Number of entries that are checked at a time.
 const CHECKED: i64 = 300;
 
-/// Derives up to `limit` entries that are due, until the piece is over. Returns their number; `limit` if there may be
-/// more.
+/// Derives up to `limit` entries that are due, until the piece is over. Returns the number of entries derived, or
+/// `limit` if more may be due.
 pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
     let due = entries::due(c, limit)?;
     let mut done = 0;
@@ -43,7 +43,7 @@ pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
     Ok(done)
 }
 
-/// Derives an entry. An entry with an unreadable row is given up, so that it does not block the others.
+/// Derives an entry. An entry whose row is unreadable is abandoned, so that it does not block the others.
 fn derive(c: &Connection, source: &Source) -> Result<()> {
     let derived = all_or_nothing(c, |c| {
         let described = if source.gone { None } else { describe(c, source)? };

@@ -1,9 +1,9 @@
 //! Automatic recall: returns entries together with the response of another call, at the moment when they are useful
-//! (for a request, a task that begins, a failure, a new text).
+//! (for a request, a task that begins, a failure, or newly saved text).
 //!
 //! No caller asked for these entries. Therefore they must be cheap, and clearly relevant:
 //!
-//! * *Cheap:* a search uses full text, the built-in features and stored vectors, with a low limit of effort
+//! * *Cheap:* a search uses full text, the built-in features and stored vectors, with a low effort limit
 //!   (`Effort::ASIDE`). It does not wait for the index. The response names the parts that were not searched. Only
 //!   [`for_request`] waits, because a context is requested explicitly.
 //! * *Relevant:* an entry needs a cosine of at least [`CLEAR`] in the built-in model. A cosine of [`BOTH`] is enough
@@ -39,7 +39,7 @@ use afd_workspace as session;
 /// most of the query.
 const CLEAR: f64 = 0.5;
 const BOTH: f64 = 0.28;
-/// Minimum share of the query's words, weighted by their rarity, that such an entry contains.
+/// Minimum share of the query's words, weighted by their rarity, that an entry must contain for [`BOTH`] to be enough.
 const SHARE: f64 = 0.55;
 
 /// Parameters of automatic recall.
@@ -47,17 +47,17 @@ const SHARE: f64 = 0.55;
 struct Wanted<'a> {
     /// Text about an event that is about to happen, or has just happened.
     pub text: &'a str,
-    /// Types of entries.
+    /// Types of entries to return.
     pub types: &'a [EntryType],
-    /// Package name of the app that the entry is about.
+    /// Package name of the app that the entries are about.
     pub app: Option<&'a str>,
-    /// Row id of the session.
+    /// Row id of the session that asks.
     pub session: Option<i64>,
-    /// Maximum number of entries.
+    /// Maximum number of entries to return.
     pub limit: usize,
 }
 
-/// Returns entries that are clearly about the same subject.
+/// Returns entries that are clearly about the same subject as the wanted text.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -107,9 +107,9 @@ fn is_clear(hit: &Ranked) -> bool {
 const FOR_REQUEST: usize = 4;
 const FOR_TASK: usize = 5;
 const FOR_FAILURE: usize = 3;
-/// Number of entries among which those that solved a failure are searched.
+/// Number of entries to search for ones that solved a failure.
 const LOOKED_AT: usize = 12;
-/// Maximum length of an entry in an error, characters.
+/// Maximum length of an entry's text in an error, characters.
 const BRIEF: usize = 200;
 
 /// Returns facts, preferences and procedures that are clearly about the current request.
@@ -208,7 +208,7 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     error
 }
 
-/// Returns the row ids of entries of a type that a session may see and that are clearly about the subject of a text.
+/// Returns the row ids of entries of a type that a session may see and that are clearly about the text's subject.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -232,7 +232,8 @@ const SAME: f64 = 0.72;
 /// Row ids of entries, with the similarity of each.
 type Near = Vec<(i64, f64)>;
 
-/// Returns near duplicates of a text: entries of a type that a session may see, about the same app or about no app.
+/// Returns near duplicates of the given text: entries of a type that a session may see, about the same app or about no
+/// app.
 ///
 /// # Errors
 /// If the database cannot be read.

@@ -1,4 +1,4 @@
-//! `model.*` and `recall.status`.
+//! Implements `model.*` and `recall.status`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use afd_base::model::embed::{self, BUILTIN, Trial};
 use afd_base::task::run_blocking;
 use afd_recall::{entries, vectors};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ModelAdd, _, _>(|core, p| async move { add(&core, &p).await });
     methods.add::<ModelRemove, _, _>(|core, p| async move { remove(&core, &p).await });
@@ -35,7 +35,7 @@ const ENDPOINT: &str = "recall.endpoint_url";
 /// `model.add`: checks the model in a directory, and configures it.
 ///
 /// # Errors
-/// `INVALID_PARAMS` if it cannot be used; the message names the file.
+/// `INVALID_PARAMS` if the model cannot be used; the message names the file.
 pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded> {
     let directory = absolute("directory", &params.directory)?;
     let dir = directory.clone();
@@ -89,7 +89,7 @@ pub async fn remove(core: &Arc<Core>, _: &ModelRemoveParams) -> Result<ModelRemo
     Ok(ModelRemoved { deleted })
 }
 
-/// `recall.status`
+/// Implements `recall.status`.
 ///
 /// # Errors
 /// If the database cannot be read.

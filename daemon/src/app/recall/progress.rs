@@ -34,13 +34,13 @@ impl Progress {
         self.marked.subscribe()
     }
 
-    /// Notes that the first `upto` commits are handled: their entries were derived, or left to the background.
+    /// Records that the first `upto` commits are handled: their entries were derived, or left to the background.
     pub fn advance(&self, upto: u64) {
         self.derived.send_replace(upto);
     }
 
     /// Waits until the entries of earlier commits are derived: all of them, or the newest if there are many. Waits at
-    /// most one second, for example if the disk fails.
+    /// most one second, so that it also returns if the disk fails.
     pub async fn catch_up(&self) {
         let upto = *self.marked.borrow();
         let mut derived = self.derived.subscribe();

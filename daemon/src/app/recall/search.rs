@@ -1,4 +1,4 @@
-//! `recall.search` and `recall.get`.
+//! Implements `recall.search` and `recall.get`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use afd_recall::vectors;
 use afd_store::{Connection, Result as Stored, Store, now_ms};
 use afd_workspace as session;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallSearch, _, _>(|core, p| async move { search(&core, &p).await });
     methods.add::<RecallGet, _, _>(|core, p| async move { get(&core, &p).await });
@@ -41,22 +41,22 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 const MODEL_WEIGHT: f64 = 2.0;
 const BUILTIN_BESIDE_WEIGHT: f64 = 0.3;
 const BUILTIN_ALONE_WEIGHT: f64 = 0.6;
-/// Minimum of `Embedded::known` for a model that knows the script of the query, though not its language.
+/// Minimum of `Embedded::known` for a model that knows the query's script, but not its language.
 const FOREIGN: f64 = 0.3;
 
 /// A query with its vectors.
 #[derive(Clone)]
 pub struct Embedded {
-    /// Vector of the built-in model.
+    /// Vector from the built-in model.
     pub builtin: Vec<f32>,
-    /// Identity of the configured model, and its vector.
+    /// Identity of the configured model, and the vector from it.
     pub other: Option<(String, Vec<f32>)>,
     /// How well the configured model knows the language of the query, 0 to 1.
     pub known: f64,
 }
 
 impl Embedded {
-    /// Computes the vectors of a query. Waits at most `wait` for the model. Also returns a message about what is
+    /// Computes the vectors of a query. Waits at most `wait` for the model. Also returns a message if a vector is
     /// missing.
     pub async fn of(text: &str, model: Option<&Arc<dyn Embedder>>, wait: Duration) -> (Self, Option<String>) {
         let builtin = Builtin::vector(text);
@@ -71,7 +71,7 @@ impl Embedded {
         }
     }
 
-    /// Drops a vector that cannot be compared with those of the entries, and returns the reason.
+    /// Drops a query vector that cannot be compared with the entry vectors, and returns the reason.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -91,7 +91,7 @@ impl Embedded {
         Ok((self, why))
     }
 
-    /// Returns the identity of the model whose vectors are searched in addition to those of the built-in one.
+    /// Returns the identity of the model whose vectors are searched in addition to vectors of the built-in model.
     pub fn identity(&self) -> Option<&str> {
         self.other.as_ref().map(|(identity, _)| identity.as_str())
     }
@@ -130,7 +130,7 @@ impl Embedded {
     }
 }
 
-/// `recall.search`
+/// Implements `recall.search`.
 ///
 /// # Errors
 /// If a parameter is invalid, or `NOT_FOUND` if there is no such session.
@@ -173,7 +173,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     Ok(RecallFound { entries: found.entries, model, missing })
 }
 
-/// Checks the parameters of a search, and returns the number of results and the session that asks.
+/// Checks the parameters of a search, and returns the number of results and the name of the asking session.
 fn check(params: &RecallSearchParams) -> Result<(usize, String)> {
     if let Some((since, until)) = params.since.zip(params.until).filter(|(since, until)| since > until) {
         return Err(Error::param("since", &format!("a time before until ({until})"), since));
@@ -183,30 +183,30 @@ fn check(params: &RecallSearchParams) -> Result<(usize, String)> {
     Ok((params.limit() as usize, session))
 }
 
-/// A search that has finished all waits. What remains is to read the database.
+/// A search for which only the database has to be read; the query vectors and other responses are available.
 struct Search {
     params: RecallSearchParams,
     /// Maximum number of results.
     limit: usize,
-    /// Name of the session that asks.
+    /// Name of the asking session.
     session: String,
-    /// Row id of the session whose entries are searched.
+    /// Row id of the session whose entries are searched; `None` for entries of all sessions.
     of_session: Option<i64>,
     mode: SearchMode,
     half_life_days: f64,
     embedded: Embedded,
-    /// Response of Qdrant.
+    /// Qdrant's response.
     answer: Option<qdrant::Answer>,
 }
 
 /// Result of a search.
 struct Found {
     entries: Vec<RecallEntry>,
-    /// Row ids of the entries found.
+    /// Row ids of the entries that were found.
     used: Vec<i64>,
-    /// Number of entries whose vectors are still being made.
+    /// Number of entries whose vectors are still to be computed.
     pending: usize,
-    /// Reason why the vector of the query was dropped.
+    /// Reason why the query vector was dropped.
     unusable: Option<String>,
 }
 
@@ -219,7 +219,7 @@ impl Search {
         let resolved = resolved.transpose()?;
         let (embedded, unusable) = self.embedded.checked(c)?;
         let (ranked, pending) = core.recall.with_index(c, embedded.identity(), |index, builtin, other| {
-            // If the model has no vectors in this store, those of other stores are searched.
+            // If the model has no vectors in this store, vectors from other stores are searched.
             let unused = resolved.as_ref().map(|resolved| resolved.model).filter(|model| *model < 0);
             let (builtin, other) = match embedded.identity() {
                 None => (builtin.or(unused), other),
@@ -241,7 +241,7 @@ impl Search {
             let vectors: &dyn VectorIndex = answered.as_ref().map_or(index, |answered| answered);
             let complete =
                 embedded.identity().is_none_or(|identity| core.recall.is_complete(identity, index.version()));
-            // A model without any vector lacks those of all entries.
+            // A model without any vectors lacks vectors for all entries.
             let lacking = || other.map_or(index.corpus().entries, |model| index.without_sketch(model));
             let pending = if complete { 0 } else { lacking() };
             Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
@@ -289,7 +289,7 @@ async fn current_model(core: &Arc<Core>, settings: &RecallSettings, wait: Durati
     }
 }
 
-/// Returns the filters for Qdrant.
+/// Returns the filters for a Qdrant query.
 async fn filters(store: &Store, p: &RecallSearchParams, of_session: Option<i64>) -> Result<Filters> {
     let session = match of_session {
         Some(id) => Some(store.read_all(move |c| session::uid_of(c, id)).await?),
@@ -323,15 +323,15 @@ fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
     mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
 }
 
-/// Maximum score of a message that contains all words of the query: for several words, and for one word. A message says
-/// less than an entry that was recorded explicitly.
+/// Maximum score of a message that contains all words of the query: for several words, and for one word. A message is
+/// worth less than an entry that was recorded explicitly.
 const MESSAGE_OF_WORDS: f64 = 0.85;
 const MESSAGE_OF_WORD: f64 = 0.45;
 
-/// Share of the words of a query below which a message is a weak match.
+/// Share of the query words below which a message is a weak match.
 const FEW: f64 = 0.34;
 
-/// Returns messages of a session that contain words of a query.
+/// Returns a session's messages that contain words from a query.
 fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
     let terms: Vec<String> =
         messages::terms(&p.query).into_iter().filter(|term| !afd_base::text::is_stop(term)).collect();
@@ -420,7 +420,7 @@ fn unmarked(excerpt: &str) -> String {
     text + rest
 }
 
-/// `recall.get`
+/// Implements `recall.get`.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such entry that the session may see.

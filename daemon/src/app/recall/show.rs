@@ -1,4 +1,4 @@
-//! Entries as they are returned, with the texts of their rows.
+//! Converts entries to the form in which they are returned, with the text of their rows.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use afd_recall::search::{List, Ranked};
 use afd_store::{Connection, Result, now_ms};
 use afd_workspace as session;
 
-/// Maximum length of the text of a found entry, characters.
+/// Maximum length of a found entry's text, characters.
 const EXCERPT: usize = 400;
 
 /// Returns an entry with its whole text, and the row id of its session.
@@ -78,8 +78,8 @@ pub struct Asked<'a> {
     pub explain: bool,
 }
 
-/// Returns found entries, with texts cut to the part that is relevant to the query. `foreign` contains the entries of
-/// other stores.
+/// Returns found entries, with their text cut to the part that is relevant to the query. `foreign` contains the entries
+/// from other stores.
 pub fn found(
     c: &Connection,
     ranked: &[Ranked],
@@ -113,7 +113,7 @@ pub fn found(
     Ok(shown)
 }
 
-/// Returns an entry of this store, if the session may see it.
+/// Returns an entry from this store, if the asking session may see it.
 fn own(c: &Connection, entry: i64, asking: Option<i64>) -> Result<Option<RecallEntry>> {
     // The row may have changed since the index was read.
     let source = entries::source_of(c, entry)?.filter(|source| !source.gone);
@@ -129,7 +129,7 @@ pub fn told(c: &Connection, source: &Source, asking: Option<i64>) -> Result<Opti
     Ok(whole(c, source)?.filter(may_be_told).map(|(entry, _)| entry))
 }
 
-/// Cuts a long text to the part around the longest word of the query that it contains.
+/// Cuts long text to the part around the longest query word that it contains.
 fn excerpt(entry: &mut RecallEntry, terms: &[&str]) {
     if entry.text.chars().count() <= EXCERPT {
         return;

@@ -1,5 +1,5 @@
-//! Finds patterns about the same subject with similar vectors. A measure cannot decide whether they mean the same, so
-//! they are only reported.
+//! Finds patterns about the same subject with similar vectors. Similarity alone cannot decide whether two patterns mean
+//! the same, so such pairs are only reported.
 
 use std::sync::Arc;
 
@@ -17,16 +17,17 @@ use afd_workspace::patterns;
 
 /// Minimum cosine for two patterns to be reported.
 const NEAR: f64 = 0.95;
-/// Limits: reported pairs, examined patterns (newest first), patterns examined at a time, and neighbours of each
-/// pattern.
+/// Maximum numbers: reported pairs, examined patterns (newest first), patterns examined at a time, and neighbours of
+/// each pattern.
 const TOLD: usize = 20;
 const LOOKED_AT: i64 = 2_000;
 const AT_A_TIME: usize = 50;
 const NEIGHBOURS: usize = 40;
-/// Maximum length of a reported text, characters.
+/// Maximum length of the reported text of a pattern, characters.
 const BRIEF: usize = 200;
 
-/// Returns pairs of patterns that may mean the same, by the vectors of the configured or the built-in model.
+/// Returns pairs of patterns that may mean the same, found by comparing vectors of the configured or the built-in
+/// model.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -49,7 +50,8 @@ pub async fn patterns(core: &Arc<Core>) -> std::result::Result<Vec<SimilarPatter
     Ok(pairs)
 }
 
-/// Returns pairs of some patterns and older ones. `some` contains the entry id and the row id of each.
+/// Returns similar pairs of a pattern in `some` and an older pattern. `some` contains the entry id and row id of each
+/// pattern.
 fn near(recall: &Recall, c: &Connection, identity: Option<&str>, some: &[(i64, i64)]) -> Result<Vec<SimilarPatterns>> {
     recall.with_index(c, identity, |index, builtin, other| {
         let mut pairs = Vec::new();

@@ -23,7 +23,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Returns the Qdrant of these settings, or the reason why it cannot be used; `None` if they name none.
+    /// Returns the Qdrant that these settings name, or the reason why it cannot be used; `None` if they name no Qdrant.
     pub fn of(&mut self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
         if self.by.as_ref() != Some(settings) || matches!(self.qdrant, Some(Err(_))) {
             self.qdrant = Qdrant::new(settings).map(|qdrant| qdrant.map(Arc::new)).transpose();
@@ -44,7 +44,8 @@ pub struct Recall {
     /// Models whose vectors are loaded.
     pub(super) was_read: Mutex<HashSet<String>>,
     pub(super) model: tokio::sync::Mutex<Configured>,
-    /// Identity of a model, and the entry version up to which its vectors were computed where possible.
+    /// Identity of a model, and the entry version up to which all vectors that the model can compute have been
+    /// computed.
     pub(super) looked: Mutex<(String, i64)>,
     /// Wakes the task that computes embeddings.
     pub(super) wake: Arc<Notify>,
@@ -64,7 +65,7 @@ pub struct Recall {
     pub(super) failing: Mutex<Option<String>>,
 }
 
-/// Pause before a failed model is tried again.
+/// Pause before a model that could not be opened is tried again.
 const RETRIED: Duration = Duration::from_secs(30);
 
 /// The configured model.
@@ -132,12 +133,12 @@ impl Recall {
         Current { model: configured.model.clone(), error: configured.error.clone() }
     }
 
-    /// Makes the next use of the model read its files again.
+    /// Makes the next use of the configured model read the model's files again.
     pub async fn read_again(&self) {
         *self.model.lock().await = Configured::default();
     }
 
-    /// Drops a sentence model that was not used for some time.
+    /// Drops a sentence model that has not been used for the time `after`.
     pub async fn drop_unused(&self, after: Duration) {
         if let Some(sentence) = &self.model.lock().await.sentence {
             sentence.drop_unused(after);
@@ -149,7 +150,7 @@ impl Recall {
         self.progress.catch_up().await;
     }
 
-    /// Returns whether all entries up to a version of the index have vectors of a model where possible.
+    /// Returns whether all vectors that a model can compute have been computed for the entries up to an index version.
     pub fn is_complete(&self, identity: &str, version: i64) -> bool {
         let looked = self.looked.lock();
         looked.0 == identity && looked.1 >= version
@@ -166,27 +167,27 @@ impl Recall {
         self.changed.notify_one();
     }
 
-    /// Applies new settings at once.
+    /// Makes recall apply new settings immediately.
     pub fn settings_changed(&self) {
         *self.unsent.lock() = None;
         self.again.notify_one();
         self.nudge();
     }
 
-    /// Notes that Qdrant was reached, and interrupts the pause before an upload is retried.
+    /// Records that Qdrant was reached, and interrupts the pause before an upload is retried.
     pub fn was_reached(&self) {
         if self.unsent.lock().is_some() {
             self.again.notify_one();
         }
     }
 
-    /// Notes that Qdrant seems to have lost entries.
+    /// Records that Qdrant seems to have lost entries.
     pub fn doubt(&self) {
         self.doubted.store(true, Ordering::Relaxed);
         self.changed.notify_one();
     }
 
-    /// Returns the configured Qdrant, or the reason why it cannot be used; `None` if the settings name none.
+    /// Returns the configured Qdrant, or the reason why it cannot be used; `None` if the settings name no Qdrant.
     pub fn outside(&self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
         self.outside.lock().of(settings)
     }

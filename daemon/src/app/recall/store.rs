@@ -1,4 +1,4 @@
-//! `recall.store` and `recall.delete`.
+//! Implements `recall.store` and `recall.delete`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use afd_recall::{entries, memories, vectors};
 use afd_store::{Connection, Result as Stored, StoreError, now_ms};
 use afd_workspace as session;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallStore, _, _>(|core, p| async move { store(&core, &p).await });
     methods.add::<RecallDelete, _, _>(|core, p| async move { delete(&core, &p).await });
@@ -36,7 +36,7 @@ const MAX_TAG: usize = 100;
 const MAX_SIMILAR: usize = 3;
 const SIMILAR_COSINE: f64 = 0.72;
 
-/// `recall.store`: stores a text, and returns it with its near duplicates.
+/// `recall.store`: stores text, and returns it with its near duplicates.
 ///
 /// # Errors
 /// If a parameter is invalid.
@@ -101,7 +101,7 @@ fn check(params: &RecallStoreParams) -> Result<()> {
     params.related.iter().try_for_each(|uid| check_text("related", uid, 100))
 }
 
-/// Checks that a name has one line, because texts for people and models list it next to other names.
+/// Checks that a name has one line, because output for people and models lists it next to other names.
 fn check_printable(field: &'static str, text: &str) -> Result<()> {
     if text.chars().any(char::is_control) {
         return Err(Error::param(field, "printable characters on one line", "control characters"));
@@ -109,7 +109,7 @@ fn check_printable(field: &'static str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the near duplicates of an entry, by vectors of the built-in model.
+/// Returns the near duplicates of an entry, found by comparing vectors of the built-in model.
 pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Stored<AtHand<Vec<RecallEntry>>> {
     recall.with_index_at_hand(c, |index, builtin| {
         let Some((model, own)) = builtin.zip(index.get(entry)) else { return Ok(Vec::new()) };
@@ -164,7 +164,7 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
     }
 }
 
-/// Clears the recorded results of calls that contain a stored text.
+/// Clears the recorded call results that contain stored text.
 pub fn forget_results(c: &Connection, uid: &str) -> Stored<()> {
     ["recall.store", "recall.used"].iter().try_for_each(|method| requests::forget_results_about(c, method, uid))
 }

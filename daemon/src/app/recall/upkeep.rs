@@ -20,12 +20,12 @@ use afd_store::job::Outcome;
 use afd_store::{Connection, Result as Stored, StoreError, now_ms};
 use afd_workspace::{self as session, patterns};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallUpkeepRun, _, _>(|core, p| async move { upkeep(&core, &p).await });
 }
 
-/// Name of the job.
+/// Name of the job that does the same as `recall.upkeep`.
 pub const JOB: &str = "recall-upkeep";
 
 const DAY_MS: i64 = 86_400_000;
@@ -38,12 +38,12 @@ const STALE: i64 = 90 * DAY_MS;
 const BATCH: usize = 100;
 const LOGGED: usize = 100;
 const EXAMPLES: usize = 5;
-/// Number of runs that are returned.
+/// Number of earlier runs that are returned.
 const RUNS: i64 = 20;
-/// Maximum length of an example, characters.
+/// Maximum length of an example in the response, characters.
 const BRIEF: usize = 80;
 
-/// `recall.upkeep`
+/// Implements `recall.upkeep`.
 ///
 /// # Errors
 /// If the database cannot be written.
@@ -81,7 +81,7 @@ impl Changed {
 
 type Step = fn(&Connection, &Known) -> Stored<Vec<Changed>>;
 
-/// The steps in their order. Merged and expired rows need no further step.
+/// The upkeep steps, in the order in which they run. Merged and expired rows need no further step.
 const STEPS: [(&str, Step); 7] = [
     ("merged", merge),
     ("confidence", refresh),
@@ -92,13 +92,13 @@ const STEPS: [(&str, Step); 7] = [
     ("unused", delete_unused),
 ];
 
-/// Input of the steps.
+/// Input for the upkeep steps.
 #[derive(Clone)]
 struct Known {
     now: i64,
     /// Identity of the configured model.
     model: Option<String>,
-    /// Whether the configured model cannot be used now. Its vectors are kept then.
+    /// Whether the configured model cannot be used now. In that case its vectors are kept.
     broken: bool,
     /// Maximum number of rows that are changed at a time.
     limit: usize,
@@ -132,7 +132,7 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     changes.retain(|change| change.count > 0);
     if !dry_run {
         if changes.iter().any(|change| change.change == "unused") {
-            // If the model of the deleted vectors is configured again, its vectors are computed again.
+            // If the model that the deleted vectors came from is configured again, its vectors must be computed again.
             core.recall.look_again();
         }
         core.recall.nudge();
@@ -241,7 +241,7 @@ fn resume(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     Ok(resumed)
 }
 
-/// Returns whether a session acted or recorded anything since a time, UTC milliseconds.
+/// Returns whether a session acted or recorded anything since the time `since` (UTC milliseconds).
 fn is_active(c: &Connection, session: i64, since: i64) -> Stored<bool> {
     Ok(events::acted_since(c, session, since)? || entries::recorded_since(c, session, since)?)
 }

@@ -1,4 +1,4 @@
-//! `session.coverage`, `session.tested`: the share of the known pages and elements that was tested.
+//! `session.coverage`, `session.tested`: the share of known pages and elements that has been tested.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use afd_store::{Connection, Result as Stored, StoreError};
 use afd_workspace::tested::{self, Mark, Marked};
 use afd_workspace::{self as session, Session, results};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionCoverage, _, _>(|core, p| async move { coverage(&core, &p).await });
     methods.add::<TestedMark, _, _>(|core, p| async move { mark(&core, &p).await });
@@ -30,7 +30,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Maximum number of uncovered pages or elements that are listed by name.
 const MAX_MISSING: usize = 20;
 
-/// Creates a share from counts; 0 per cent if nothing is known.
+/// Creates a coverage share from counts; the share is 0 per cent if nothing is known.
 fn share(known: usize, covered: usize, missing: Vec<String>) -> Share {
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let percent = if known == 0 { 0.0 } else { covered as f64 * 1000.0 / known as f64 };
@@ -114,7 +114,7 @@ fn elements(known: &[visual::Element], marked: &[Marked]) -> Share {
     share(all, covered, missing)
 }
 
-/// Returns the app with the most observations; of equals, the first by name.
+/// Returns the app with the most observations; among equals, the first by name.
 fn most_used(pages: &[VisitedPage]) -> Option<String> {
     let mut used: HashMap<&str, i64> = HashMap::new();
     pages.iter().filter(|p| !p.app.is_empty()).for_each(|p| *used.entry(&p.app).or_default() += p.observations);
@@ -144,7 +144,7 @@ async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<ShownRe
     Ok(device.await?.and_then(|device| core.experience.views.shown(session.id, device)))
 }
 
-/// Replaces an alias by the title or text of its element. Returns any other text unchanged.
+/// Replaces an alias with the title or text of its element. Returns any other text unchanged.
 fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
     if !element.starts_with("@n") {
         return Ok(element);
@@ -162,11 +162,11 @@ fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
 
 /// Properties of an element on the screen.
 struct OnScreen {
-    /// Its title, else its text; `None` if it has neither.
+    /// The element's title, else its text; `None` if it has neither.
     title: Option<String>,
-    /// Key of its component; `None` if it has no component.
+    /// Key of the element's component; `None` if it has no component.
     key: Option<String>,
-    /// Number of rows of its list, if it is a row of a list.
+    /// Number of rows in the list that the element is a row of; `None` for other elements.
     list_rows: Option<i64>,
 }
 
@@ -212,7 +212,8 @@ fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
 /// `session.tested`: marks elements as tested.
 ///
 /// # Errors
-/// `INVALID_PARAMS` if an alias cannot be resolved to a name, or if no page has an element and it is not declared new.
+/// `INVALID_PARAMS` if an alias cannot be resolved to a name, or if an element is on no known page and is not declared
+/// new.
 pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedElements> {
     params.elements.iter().try_for_each(|e| check_text("elements", e, 300))?;
     let session = for_writing(core, params.session()).await?;

@@ -76,8 +76,8 @@ fn pages(c: &Connection, session: i64) -> Stored<Vec<VisitedPage>> {
     Ok(pages)
 }
 
-/// Returns the context keys of a conversation of the session `name`, and its device, app and page as last observed. The
-/// newer value wins.
+/// Returns the context keys of a conversation of the session `name`, and the session's device, app and page as last
+/// observed. The newer value wins.
 pub(in crate::app) fn context(
     c: &Connection,
     conversation: &Conversation,

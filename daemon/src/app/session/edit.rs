@@ -19,7 +19,7 @@ use afd_recall::memories;
 use afd_store::{Connection, StoreError, artifact, now_ms};
 use afd_workspace::{self as session, Session, erase, progress};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionUpdate, _, _>(|core, p| async move { update(&core, &p).await });
     methods.add::<SessionDelete, _, _>(|core, p| async move { delete(&core, &p).await });
@@ -72,13 +72,13 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     core.sessions.forget(&old);
     if info.session != old {
         release_leases(&core.devices, &old);
-        // The files of the old name are written again under the new one.
+        // The progress files under the old name are written again under the new name.
         if delete_progress(&core.config, &before).await? {
             let renamed = known(core, &info.session).await?;
             super::progress::write(core, renamed, None).await?;
         }
     }
-    // Writing the files of an unchanged name takes the same lock.
+    // If the name is unchanged, writing the files takes the same lock.
     drop(lock);
     core.session_changed(&info.session).await;
     Ok(info)
@@ -91,7 +91,7 @@ fn release_leases(devices: &Registry, name: &str) {
     }
 }
 
-/// Kinds of artifacts that contain messages of a session.
+/// Kinds of artifacts that contain a session's messages.
 pub(in crate::app) const SAYING: [&str; 2] = ["session_report", "session_export"];
 
 /// `session.delete`: deletes a session with all its messages.

@@ -19,7 +19,7 @@ use afd_workspace::elsewhere::Elsewhere;
 use afd_workspace::patterns;
 use afd_workspace::records::{self, SessionRecord};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionExport, _, _>(|core, p| async move { export(&core, &p).await });
 }
@@ -34,7 +34,7 @@ const MAX_ROWS: usize = 1_000_000;
 /// `session.export`: returns the document inline if it is small and no file was named, else writes it to a file.
 ///
 /// # Errors
-/// If there is no such session, or the document cannot be written.
+/// If there is no such session, or if the document cannot be written.
 pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportResult> {
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
@@ -65,7 +65,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportRes
     written(core, name, content, file).await
 }
 
-/// Saves an export to `file`, else as an artifact.
+/// Saves an export to `file` if one is given, else as an artifact.
 async fn written(
     core: &Arc<Core>,
     name: String,
@@ -83,7 +83,7 @@ async fn written(
     })
 }
 
-/// Collects the lines of a session: a header, the session, its records.
+/// Collects the export lines for a session: a header, the session, and its records.
 async fn lines(store: &Store, session: afd_workspace::Session) -> Result<Vec<u8>> {
     let digest = digest(store, session).await?;
     let origin = store.origin().to_owned();
@@ -111,7 +111,7 @@ async fn lines(store: &Store, session: afd_workspace::Session) -> Result<Vec<u8>
     Ok(gathered.await?)
 }
 
-/// Returns a record with its type.
+/// Returns a record as JSON, with its type as the field `type`.
 fn typed(kind: &str, record: &impl serde::Serialize) -> afd_store::Result<serde_json::Value> {
     let mut value = serde_json::to_value(record)
         .map_err(|error| StoreError::Unavailable(format!("cannot be written as JSON: {error}")))?;

@@ -22,7 +22,7 @@ use afd_store::{Connection, Page, Reader, Result as Stored, Store, StoreError, a
 use afd_workspace::findings::Place;
 use afd_workspace::{self as session, Session, bugs, erase, results, tasks};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<BugAdd, _, _>(|core, p| async move { add_bug(&core, &p).await });
     methods.add::<BugList, _, _>(|core, p| async move { list_bugs(&core, &p).await });
@@ -34,7 +34,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ResultList, _, _>(|core, p| async move { list_results(&core, &p).await });
 }
 
-/// Maximum length of a step, characters.
+/// Maximum length of a step to reproduce a bug, characters.
 const MAX_TEXT: usize = 10_000;
 /// Maximum number of similar bugs that are returned.
 const MAX_SIMILAR: usize = 3;
@@ -87,7 +87,7 @@ async fn artifact_of(store: &Store, field: &'static str, session: &str, named: O
     }
 }
 
-/// `session.bug.add`: records a bug and returns it with similar ones.
+/// `session.bug.add`: records a bug and returns it with similar bugs.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the screenshot does not exist.
@@ -138,7 +138,7 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     Ok(added)
 }
 
-/// Checks that a text has one line.
+/// Checks that text has only one line.
 fn check_line(field: &'static str, text: &str) -> Result<()> {
     if text.trim().contains(['\n', '\r']) {
         return Err(Error::param(field, "a text on one line", "several lines"));
@@ -146,7 +146,7 @@ fn check_line(field: &'static str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Maximum number of actions that become the steps of a bug, and maximum age of these actions, milliseconds.
+/// Maximum number of actions that become the steps to reproduce a bug, and maximum age of these actions, milliseconds.
 const MAX_STEPS_TAKEN: usize = 10;
 const STEPS_TAKEN_MS: i64 = 30 * 60 * 1_000;
 
@@ -166,7 +166,7 @@ fn check_steps(steps: &[String]) -> Result<()> {
     steps.iter().try_for_each(|step| check_text("steps", step, MAX_TEXT))
 }
 
-/// Returns the row id of a session, if one is named.
+/// Returns the row id of the named session; `None` if no session is named.
 async fn session_id_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option<i64>> {
     match session {
         // Findings of a deleted session can still be listed under the name that they show.
@@ -180,7 +180,7 @@ async fn session_id_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option
     }
 }
 
-/// `session.bug.list`: lists the bugs of one session or of all.
+/// `session.bug.list`: lists the bugs of one session or of all sessions.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session.
@@ -343,7 +343,7 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
     Ok(added)
 }
 
-/// `session.result.list`: lists the test results of one session or of all.
+/// `session.result.list`: lists the test results of one session or of all sessions.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session.

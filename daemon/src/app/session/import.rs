@@ -1,4 +1,4 @@
-//! `session.import`: imports a session from the lines of an export, completely or not at all.
+//! `session.import`: imports a session from an exported file, completely or not at all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use afd_store::{Connection, SCHEMA, StoreError, new_uid, now_ms, origins_of};
 use afd_workspace::records::{Loader, SessionRecord};
 use afd_workspace::{elsewhere, transfer};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionImport, _, _>(|core, p| async move { import(&core, &p).await });
 }
 
-/// Maximum size of a file, bytes.
+/// Maximum size of an imported file, bytes.
 const MAX_FILE: u64 = 256 << 20;
 
-/// The first line of a file.
+/// First line of a session export.
 #[derive(Debug, Deserialize)]
 struct Header {
     format: String,
@@ -38,17 +38,18 @@ struct Header {
     schema: u32,
 }
 
-/// Content of a file, checked as far as possible without the database.
+/// Content of a session export, checked as far as possible without the database.
 struct Content {
     session: SessionRecord,
-    /// Line number, type, record.
+    /// Line number, type and content of each record.
     records: Vec<(usize, String, Record)>,
 }
 
 /// `session.import`: inserts the records of a session that this store does not have yet.
 ///
 /// # Errors
-/// `INVALID_PARAMS` if the file cannot be read or a line is invalid, `CONFLICT` if another session has its name.
+/// `INVALID_PARAMS` if the file cannot be read or a line is invalid, `CONFLICT` if a different session already has the
+/// imported session's name.
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported> {
     let path = absolute("file", &params.file)?;
     let shown = path.display().to_string();

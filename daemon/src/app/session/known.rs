@@ -30,7 +30,7 @@ impl From<SessionError> for Error {
     }
 }
 
-/// Returns an existing session; `NOT_FOUND` if there is none of that name.
+/// Returns an existing session; `NOT_FOUND` if there is no session with that name.
 pub(in crate::app) async fn known(core: &Arc<Core>, name: &str) -> Result<Session> {
     check_session(name)?;
     let wanted = name.to_owned();
@@ -63,7 +63,7 @@ pub(in crate::app) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<
     active(core, name).await
 }
 
-/// Returns the scope of a new record: the one given by the caller, else that of the session with this row id.
+/// Returns the scope of a new record: the one given by the caller, else the scope of the session with this row id.
 pub(in crate::app) async fn scope_of(core: &Arc<Core>, said: Option<RecordScope>, session: i64) -> Result<RecordScope> {
     match said {
         Some(scope) => Ok(scope),
@@ -88,7 +88,8 @@ pub(in crate::app) async fn change(
     core.store.write_or_refuse(change).await
 }
 
-/// Refuses a session that has ended. For use inside the transaction that changes it, so that it cannot end in between.
+/// Refuses a session that has ended. For use inside the transaction that changes it, so that the session cannot end in
+/// between.
 pub(in crate::app) fn still_active(session: &Session) -> std::result::Result<(), SessionError> {
     if session.ended_at.is_some() { Err(SessionError::Ended) } else { Ok(()) }
 }

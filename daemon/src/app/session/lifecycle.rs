@@ -22,7 +22,7 @@ use afd_store::{Connection, Page, Reader, Result as Stored, Store, now_ms};
 use afd_workspace::summary::Digest;
 use afd_workspace::{self as session, Filter, Session, bugs, results, tasks};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionStart, _, _>(|core, p| async move { start(&core, &p).await });
     methods.add::<SessionList, _, _>(|core, p| async move { list(&core.store, &p).await });
@@ -30,24 +30,24 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionEnd, _, _>(|core, p| async move { end(&core, &p).await });
 }
 
-/// Maximum number of bugs, tasks and pages shown.
+/// Maximum number of bugs, of tasks and of pages that are shown.
 const MAX_SHOWN: usize = 50;
-/// Maximum number of context keys.
+/// Maximum number of context keys in a session.
 const MAX_KEYS: usize = 100;
 /// Maximum length of a context key, characters.
 const MAX_KEY_CHARS: usize = 64;
-/// Maximum length of the value of a context key, characters.
+/// Maximum length of a context key's value, characters.
 const MAX_VALUE_CHARS: usize = 500;
 
 /// Maximum number of tasks, steps and bugs that are returned for the previous session.
 const MAX_LEFT_OPEN: usize = 10;
 
-/// Maximum number of steps in each list of a file: those stated by the caller, and derived ones.
+/// Maximum number of steps in each list in a file: steps stated by the caller, and derived steps.
 const MAX_STEPS: usize = 200;
 /// Maximum number of pages in a file.
 const MAX_PAGES: usize = 10_000;
 
-/// Checks the values of a session in a file: goal and app, lists of steps, and the number of pages.
+/// Checks the session values in a file: goal and app, lists of steps, and the number of pages.
 pub(super) fn check_restored(
     (goal, app): (Option<&str>, Option<&str>),
     lists: &[&[String]],
@@ -142,7 +142,8 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
     Ok(details)
 }
 
-/// Returns the open work of earlier sessions about the same app, and the findings of the last one, if there are any.
+/// Returns the open work of earlier sessions about the same app, and the findings of the last of these sessions, if
+/// there are any.
 async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
     let session = known(core, name).await?;
     let Some(app) = session.app.clone() else { return Ok(None) };
@@ -294,7 +295,7 @@ fn shown(digest: Digest, conversations: Vec<(i64, Conversation)>) -> SessionDeta
 /// Completes even if the caller disconnects.
 ///
 /// # Errors
-/// If there is no such session, it has already ended, or the report cannot be written.
+/// If there is no such session, if it has already ended, or if the report cannot be written.
 pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<EndResult> {
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let (own, name) = (core.clone(), params.session().to_owned());

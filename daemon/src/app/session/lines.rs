@@ -3,23 +3,23 @@
 use afd_proto::vocabulary::RecordScope;
 use serde::Deserialize;
 
-/// Name of the format.
+/// Name of the line format.
 pub(in crate::app) const LINES_FORMAT: &str = "afd-memory";
-/// Version of the format.
+/// Version of the line format.
 pub(in crate::app) const LINES_VERSION: u32 = 1;
 
-/// A note as a record.
+/// A note as a record in the line format.
 #[derive(Debug, serde::Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::app) struct NoteRecord {
-    /// Uid.
+    /// Uid of the note.
     pub uid: String,
-    /// Package; empty for none.
+    /// Package name of the app that the note is about; empty if there is none.
     #[serde(default)]
     pub app: String,
-    /// Topic.
+    /// Topic of the note.
     pub topic: String,
-    /// Content.
+    /// Text of the note.
     pub content: String,
     /// Time of creation, UTC milliseconds.
     pub created_at: i64,

@@ -17,12 +17,12 @@ use afd_base::task::run_blocking;
 use afd_workspace::progress::{self, GitState};
 use afd_workspace::{Session, summary::Digest};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionProgress, _, _>(|core, p| async move { progress(&core, &p).await });
 }
 
-/// Timeout of one git command.
+/// Timeout for a single git command.
 const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum output read from a git command, bytes.
 const MAX_GIT_OUTPUT: u64 = 1 << 20;
@@ -71,7 +71,7 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
 }
 
 /// Writes the progress files of a session to `dir`, else to the session's progress directory, else to the configured
-/// one.
+/// directory.
 pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressResult> {
     // Hold the lock from reading the state to writing the files, so that older progress never overwrites newer
     // progress.
@@ -152,15 +152,15 @@ pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
 }
 
 /// Returns the reason why `git status` must not be run in a repository; `None` if it may. `git status` runs the filter
-/// programs that the repository configures, and git has no option to disable them. Filters of the user and the system
-/// are trusted. A configuration that cannot be read is also a reason.
+/// programs that the repository configures, and git has no option to disable them. Filters in the user's and the
+/// system's configuration are trusted. A configuration that cannot be read is also a reason not to run it.
 async fn runs_programs(directory: &Path) -> Option<String> {
     let list = git(directory, &["config", "--show-scope", "--includes", "--name-only", "--list", "-z"]).await;
     let list = match list {
         Ok(list) => list,
         Err(why) => return Some(why),
     };
-    // Pairs of a scope and a name, each ended by a zero byte.
+    // The output consists of pairs of a scope and a name, each terminated by a zero byte.
     let mut words = list.split('\0');
     while let (Some(scope), Some(name)) = (words.next(), words.next()) {
         let own = matches!(scope, "local" | "worktree");
@@ -172,7 +172,7 @@ async fn runs_programs(directory: &Path) -> Option<String> {
 }
 
 /// Runs git in a directory without letting the repository execute programs. Returns its output, or the reason why there
-/// is none.
+/// is no output.
 async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String, String> {
     let mut command = tokio::process::Command::new("git");
     command
@@ -185,11 +185,11 @@ async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true);
-    // Git variables inherited from the environment of the daemon must not redirect these commands.
+    // Git variables inherited from the daemon's environment must not redirect these commands.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
-    // A partial clone fetches missing objects with a program that its configuration names.
+    // A partial clone fetches missing objects with a program that the repository's configuration names.
     command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
     command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
     let run = async {
@@ -201,7 +201,7 @@ async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String
         Ok::<_, std::io::Error>((child.wait().await?, output))
     };
     match tokio::time::timeout(GIT_TIMEOUT, run).await {
-        // A truncated output could hide an important line.
+        // Truncated output could hide an important line.
         Ok(Ok((_, output))) if output.len() as u64 > MAX_GIT_OUTPUT => {
             Err(format!("git printed more than {MAX_GIT_OUTPUT} bytes"))
         }
@@ -213,7 +213,7 @@ async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String
 }
 
 impl Core {
-    /// Rewrites the progress files after a significant change of a session, if automatic progress is on. A failure is
+    /// Rewrites the progress files after a significant change to a session, if automatic progress is on. A failure is
     /// only logged, since the change itself is already committed.
     pub(in crate::app) async fn session_changed(self: &Arc<Self>, name: &str) {
         let session = match known(self, name).await {

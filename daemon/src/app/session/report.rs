@@ -18,7 +18,7 @@ use afd_store::{Connection, Page, Result as Stored, Store, artifact};
 use afd_workspace::report::{self, Moment, Picture, html, machine};
 use afd_workspace::summary::Digest;
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionReport, _, _>(|core, p| async move { report(&core, &p).await });
 }
@@ -37,7 +37,7 @@ const JPEG_QUALITY: u8 = 80;
 /// `session.report`: writes a report as HTML (the default), Markdown, JUnit XML or JSON.
 ///
 /// # Errors
-/// If there is no such session, or the report cannot be written.
+/// If there is no such session, or if the report cannot be written.
 pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportResult> {
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
@@ -46,7 +46,7 @@ pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportRes
     write(core, &digest, format, file).await
 }
 
-/// Returns the format for the extension of a file.
+/// Returns the report format for a file's extension.
 fn of_extension(file: &Path) -> Option<ReportFormat> {
     match file.extension()?.to_str()?.to_lowercase().as_str() {
         "html" | "htm" => Some(ReportFormat::Html),
@@ -57,7 +57,7 @@ fn of_extension(file: &Path) -> Option<ReportFormat> {
     }
 }
 
-/// Renders a report and saves it to `file`, else to the artifact directory.
+/// Renders a report and saves it to `file` if one is given, else to the artifact directory.
 pub(super) async fn write(
     core: &Arc<Core>,
     digest: &Digest,

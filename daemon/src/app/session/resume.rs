@@ -24,7 +24,7 @@ use afd_workspace::elsewhere::{self, Elsewhere};
 use afd_workspace::findings::Place;
 use afd_workspace::{self as session, Session, bugs, prompt, results, tasks, tested};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionResume, _, _>(|core, p| async move { resume(&core, &p).await });
 }
@@ -64,7 +64,8 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
     let mut current_progress = session::progress::of(&digest, git);
     let said = core.store.read_all(move |c| said(c, id)).await?;
     let prompt = prompt::resumption(&current_progress, &said, is_ours);
-    // The prompt contains the important part of these lists. `session.show` and the progress file contain all of it.
+    // The prompt contains the important part of these lists. `session.show` and the progress file contain the complete
+    // lists.
     (current_progress.results, current_progress.tested, current_progress.pages) = (Vec::new(), Vec::new(), Vec::new());
     let bugs = digest.info.bugs;
     let summary = format!(
@@ -87,14 +88,14 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
     })
 }
 
-/// Maximum length of the conversation in a prompt, characters, and maximum number of its lines.
+/// Maximum length of the conversation in a prompt, characters, and its maximum number of lines.
 const MAX_SAID: usize = 3_000;
 const MAX_SAID_LINES: usize = 40;
 /// Maximum length of each of the last messages in a prompt, characters.
 const MAX_LAST: usize = 600;
 
-/// Returns the main conversation of a session in brief: its newest summary, else the most important statements of the
-/// user, then the last turns.
+/// Returns the main conversation of a session in brief: its newest summary, else the user's most important statements;
+/// then the last turns.
 fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     let own = conversation::of(c, session)?;
     let summary = summaries::newest(c, own.id, own.cleared_to)?.map(|kept| kept.info.text).unwrap_or_default();
@@ -106,7 +107,7 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
         facts.sort_by_key(|fact| (fact.position, fact.place));
         lines.extend(facts.into_iter().map(|fact| format!("user: {}", fact.text)));
     }
-    // Lines that a later line repeats are left out.
+    // Lines that are repeated by a later line are left out.
     let folded = |text: &str| text::fold(text.trim_end_matches("..."));
     let last = messages::last_requests_and_answers(c, own.id, own.cleared_to, 2)?;
     let last: Vec<(Role, String)> =
@@ -138,12 +139,12 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     Ok(kept)
 }
 
-/// Returns whether one of several later texts contains this one.
+/// Returns whether any of the later texts contains `text`.
 fn repeats(text: &str, later: &[String]) -> bool {
     !text.is_empty() && later.iter().any(|other| other.contains(text))
 }
 
-/// Reads a progress file and validates its values like parameters of a call.
+/// Reads a progress file and validates its values as if they were call parameters.
 async fn read(file: &str) -> Result<Progress> {
     let path = absolute("file", file)?;
     let shown = path.display().to_string();
@@ -193,7 +194,7 @@ fn check(p: &Progress) -> Result<()> {
     check_context(&p.context)
 }
 
-/// Returns the ids of the tasks of a file.
+/// Returns the ids of the tasks in a progress file.
 fn tasks_of(p: &Progress) -> impl Iterator<Item = &String> {
     p.completed_tasks
         .iter()
@@ -238,7 +239,7 @@ fn non_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Beginnings of derived next steps, for files that do not mark them as derived.
+/// Prefixes by which derived next steps are recognised in files that do not mark them as derived.
 const DERIVED: [&str; 5] = [
     "Finish the current task: ",
     "Start: ",
@@ -247,8 +248,8 @@ const DERIVED: [&str; 5] = [
     "Test pages without a result yet: ",
 ];
 
-/// Returns the next steps and blockers of a file that its caller stated. Those derived from tasks are left out, because
-/// they are derived again.
+/// Returns the next steps and blockers in a progress file that a caller stated. Entries derived from tasks are left
+/// out, because they are derived again.
 fn stated(p: &Progress) -> (Vec<String>, Vec<String>) {
     let first = |list: &[String], count: u32| list.iter().take(count as usize).cloned().collect();
     match p.stated {
@@ -262,7 +263,7 @@ fn stated(p: &Progress) -> (Vec<String>, Vec<String>) {
     }
 }
 
-/// Returns the visited pages of a file. Files of other tools have only their names.
+/// Returns the visited pages in a progress file. Files from other tools contain only the page names.
 fn pages(p: &Progress) -> Vec<VisitedPage> {
     if !p.pages.is_empty() {
         return p.pages.clone();

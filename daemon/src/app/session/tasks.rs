@@ -13,7 +13,7 @@ use afd_store::Connection;
 use afd_workspace as session;
 use afd_workspace::tasks::{self, Change, Outcome};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<TaskAdd, _, _>(|core, p| async move { add(&core, &p).await });
     methods.add::<TaskStart, _, _>(|core, p| async move { start(&core, &p).await });
@@ -53,7 +53,7 @@ pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
 /// `session.task.start`: starts the given task, or the next one in the queue.
 ///
 /// # Errors
-/// If no task is pending, another task is active, or the task is blocked.
+/// If no task is pending, if another task is active, or if the task is blocked.
 pub async fn start(core: &Arc<Core>, params: &TaskStartParams) -> Result<TaskStarted> {
     let (id, switch) = (params.id, params.switch);
     let task = change(core, params.session(), move |c, session| tasks::start(c, session, id, switch)).await?;
@@ -61,10 +61,10 @@ pub async fn start(core: &Arc<Core>, params: &TaskStartParams) -> Result<TaskSta
     Ok(TaskStarted { task, known, missing })
 }
 
-/// `session.task.update`: changes progress, description, priority or scope of a task.
+/// `session.task.update`: changes the progress, description, priority or scope of a task.
 ///
 /// # Errors
-/// If there is no such task, or no field to change was given.
+/// If there is no such task, or if no field to change was given.
 pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task> {
     if params.progress.is_none() && params.description.is_none() && params.priority.is_none() && params.scope.is_none()
     {
@@ -79,7 +79,7 @@ pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task>
 /// `session.task.finish`: ends a task as passed (the default), failed or skipped.
 ///
 /// # Errors
-/// If there is no such task, or it is already finished.
+/// If there is no such task, or if it is already finished.
 pub async fn finish(core: &Arc<Core>, params: &TaskFinishParams) -> Result<Task> {
     let (id, how, summary) = (params.id, params.status(), params.summary.clone());
     change(core, params.session(), move |c, session| tasks::finish(c, session, id, how, summary.as_deref())).await

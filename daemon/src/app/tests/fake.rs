@@ -1,4 +1,4 @@
-//! A driver without a device, and a core around it.
+//! A fake driver that needs no device, and a core that uses it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ pub(super) struct Lab {
 }
 
 impl Lab {
-    /// Opens a new store; the device shows a screen.
+    /// Opens a new store; the fake device shows `screen`.
     pub fn new(screen: Snapshot) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let path = |name: &str| dir.path().join(name);
@@ -33,8 +33,8 @@ impl Lab {
     }
 }
 
-/// A device whose screen a test sets, and whose inputs the test can read. Of the optional traits it has only a shell,
-/// and its keys have no codes.
+/// A device whose screen a test sets, and whose inputs the test can read. Of the optional traits, this driver
+/// implements only the shell; its keys have no codes.
 #[derive(Default)]
 pub(super) struct FakeDriver {
     screen: Mutex<Snapshot>,
@@ -45,17 +45,17 @@ pub(super) struct FakeDriver {
 }
 
 impl FakeDriver {
-    /// Sets the screen.
+    /// Sets the screen that the device shows.
     pub fn show(&self, screen: Snapshot) {
         *self.screen.lock() = screen;
     }
 
-    /// Sets the response to every later input.
+    /// Sets the response to every input sent from now on.
     pub fn respond_with(&self, response: Result<String, DriverError>) {
         *self.response.lock() = Some(response);
     }
 
-    /// Returns the inputs so far.
+    /// Returns the inputs received so far.
     pub fn inputs(&self) -> Vec<Input> {
         self.inputs.lock().clone()
     }
@@ -127,7 +127,7 @@ impl Shell for FakeDriver {
     }
 }
 
-/// Returns the screen of an app with a list: a row of 200 pixels for each title, with its title below it in the tree.
+/// Returns the screen of an app with a list: a row of 200 pixels for each title, with the title as a child node.
 pub(super) fn list(titles: &[&str]) -> Snapshot {
     let mut rows = "node_0\tRecyclerView\t-\t-\t-\t0,300,1080,2300\ton,scr,ena".to_owned();
     let mut hierarchy = "node_0".to_owned();

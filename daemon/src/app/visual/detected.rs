@@ -1,4 +1,4 @@
-//! Detections as a caller or a detector program sends them.
+//! Validates detections sent by a caller or a detector program.
 
 use afd_proto::ErrorCode;
 use afd_proto::limits::{Limited, OutOfRange};
@@ -9,7 +9,7 @@ use afd_experience::visual::detections::Detected;
 use afd_experience::visual::detector::DetectorError;
 use afd_screen::page::snapshot::Rect;
 
-/// Coordinates of detections must not exceed this in either direction, pixels.
+/// Maximum absolute value of a coordinate in a detection, pixels.
 const MAX_COORDINATE: i32 = 100_000;
 
 /// Validates and converts all detections; `field` names them in the error for the first invalid one.
@@ -23,7 +23,7 @@ pub(super) fn all_detected(detections: &[Detection], field: &str) -> Result<Vec<
 /// Validates and converts one detection.
 ///
 /// # Errors
-/// The first invalid field.
+/// The first field that is invalid.
 fn detected(d: &Detection) -> std::result::Result<Detected, OutOfRange> {
     let out = |field: &str, expected: &str, got: String| OutOfRange {
         field: field.to_owned(),

@@ -24,7 +24,7 @@ use afd_screen::page::site;
 use afd_store::artifact::{self, NewArtifact, Place};
 use afd_store::{new_uid, now_ms};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualImport, _, _>(|core, p| async move { import(&core, &p).await });
     methods.add::<VisualExport, _, _>(|core, p| async move { export(&core, &p).await });
@@ -37,7 +37,7 @@ fn tally(t: files::Tally) -> Tally {
     Tally { found: t.found, added: t.added, present: t.present, cleaned: 0, skipped: t.skipped }
 }
 
-/// `visual.import`: imports the directory of one app, or of several.
+/// `visual.import`: imports the directory of one app, or the directories of several apps.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is nothing to import; also if the result cannot be stored.
@@ -61,7 +61,8 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<VisualImp
     Ok(VisualImportResult { dry_run: params.dry_run, imported })
 }
 
-/// Returns the scope of a directory. Directories of sites follow that of their app, whose name is passed on in `app`.
+/// Returns the scope of a directory. The directories of an app's sites follow the app's own directory, whose name is
+/// passed on in `app`.
 fn scope_of(directory: &Directory, wanted: Option<&str>, app: &mut String) -> Scope {
     let text = |key: &str| directory.meta.get(key).and_then(|v| v.as_str()).filter(|t| !t.trim().is_empty());
     match &directory.site {
@@ -139,7 +140,8 @@ impl Core {
         })
     }
 
-    /// Imports a picture. Returns the uid of its artifact (`None` in a dry run), or the reason why it is skipped.
+    /// Imports a picture. Returns the uid of its artifact (`None` in a dry run), or the reason why the picture is
+    /// skipped.
     async fn import_picture(
         self: &Arc<Self>,
         dir: &Path,
@@ -163,7 +165,7 @@ impl Core {
             .map(|uid| Ok(Some(uid)))
     }
 
-    /// Records the picture of a page and deletes the one that it replaces, unless something else uses that one.
+    /// Records the picture of a page and deletes the one that it replaces, unless something else uses the old picture.
     pub(super) async fn save_page_picture(self: &Arc<Self>, app: i64, page: String, uid: String) -> Result<()> {
         let replaced = self.store.write(move |c| match scope::add_page(c, app, &page, &uid)? {
             Some(before) if !purge::pictures_in_use(c)?.contains(&before) => artifact::id_of(c, &before),
@@ -230,8 +232,8 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<VisualExp
         let scope = known.clone();
         let export = core.store.read_all(move |c| files::collect(c, &scope, &graph::read(c, &scope)?)).await?;
         let target = dir.join(&export.directory);
-        // Names that map to the same directory would overwrite each other. A site has a directory of its own below that
-        // of its app.
+        // Names that map to the same directory would overwrite each other. A site has its own directory below its app's
+        // directory.
         if exports.iter().any(|(_, other, _): &(Known, PathBuf, Export)| *other == target) {
             return Err(Error::param("app", "one app at a time, as several would share a directory", target.display()));
         }
@@ -298,11 +300,11 @@ impl Core {
     }
 }
 
-/// Source of an exported file's content.
+/// Where the content of an exported file comes from.
 enum Source {
     Text(Vec<u8>),
     File(PathBuf),
-    /// A picture whose artifact no longer exists.
+    /// No content: a picture whose artifact no longer exists.
     Missing,
 }
 

@@ -1,4 +1,4 @@
-//! Resolving the names in a call: an app or site, a state, a component.
+//! Resolves the names in a call: an app or site, a state, a component.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub(super) fn state_of_observation(connection: &Connection, observation: &str) -
     }
 }
 
-/// Returns app and site of a call: those given, else those of the page that the session observed last.
+/// Returns the app and site of a call: the given ones, else those of the page that the session observed last.
 fn resolve_scope(
     connection: &Connection,
     app: Option<String>,
@@ -105,7 +105,7 @@ fn resolve_scope(
     })
 }
 
-/// Returns the error for a scope about which nothing is known; its details list up to 50 known ones.
+/// Returns the error for a scope about which nothing is known; its details list up to 50 known scopes.
 fn unknown(wanted: &Scope, known: &[Known]) -> Error {
     let what = match &wanted.site {
         Some(site) => format!("nothing is known about the site {site:?} in {:?}", wanted.app),
@@ -118,7 +118,7 @@ fn unknown(wanted: &Scope, known: &[Known]) -> Error {
 }
 
 /// Finds a state by its id or uid, else by its exact name, else by its name or description ignoring case. `None` if
-/// there is none.
+/// there is no such state.
 ///
 /// # Errors
 /// `INVALID_PARAMS`, which names `field`, if several states have that name; its details list them.
@@ -144,7 +144,7 @@ pub(super) fn state<'a>(
     }
 }
 
-/// Returns the error for a name that several states have, those that were seen last first.
+/// Returns the error for a name that several states have. Its details list the states, most recently seen first.
 fn ambiguous(states: &[&State], field: &str, given: &str) -> Error {
     let mut states = states.to_vec();
     states.sort_by_key(|s| std::cmp::Reverse(s.last_seen));
@@ -160,7 +160,7 @@ fn ambiguous(states: &[&State], field: &str, given: &str) -> Error {
     .details(json!({"candidates": candidates}))
 }
 
-/// Returns the error for an unknown state. Its details list up to 20 known states, those with a similar name first.
+/// Returns the error for an unknown state. Its details list up to 20 known states, states with a similar name first.
 pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str) -> Error {
     let wanted = given.to_lowercase();
     let mut names: Vec<(bool, String)> = states
@@ -178,17 +178,17 @@ pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str)
         .details(json!({"known": names}))
 }
 
-/// Minimum length of a part of a text that names a page, characters.
+/// Minimum length of a name for it to match part of the text on a page, characters.
 const MIN_PART: usize = 4;
 
-/// Returns whether a part occurs in a text at the beginning of a word.
+/// Returns whether `part` occurs in `text` at the beginning of a word.
 fn begins_word(text: &str, part: &str) -> bool {
     text.match_indices(part).any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
 }
 
 /// Returns the states that a name in `field` refers to. That is the state with this id or name, else all states that
-/// contain a component with this name or label, else all states that show this text, else the only state that shows a
-/// text with this part.
+/// contain a component with this name or label, else all states that show this text, else the only state that shows
+/// text containing this name.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if several states have that name.
@@ -218,7 +218,7 @@ pub(super) fn pages(
     if !whole.is_empty() {
         return Ok(Ok(whole));
     }
-    // A part of a text names a page only if no other page has it.
+    // Part of the text on a page names the page only if no other page shows it.
     let parts = reads(&|text| wanted.chars().count() >= MIN_PART && begins_word(text, &wanted));
     Ok(Ok(if parts.len() == 1 { parts } else { BTreeSet::new() }))
 }

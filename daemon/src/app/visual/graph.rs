@@ -1,4 +1,5 @@
-//! `visual.transitions`, `visual.states`, `visual.path`, `visual.graph`: querying the graph of states and transitions.
+//! `visual.transitions`, `visual.states`, `visual.path`, `visual.graph`: queries on the graph of states and
+//! transitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use afd_screen::page::structure::Structure;
 use afd_screen::page::target;
 use afd_store::{Connection, Result as Stored, Store, now_ms};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualStates, _, _>(|core, p| async move { states(&core, &p).await });
     methods.add::<VisualTransitions, _, _>(|core, p| async move { transitions(&core, &p).await });
@@ -45,7 +46,7 @@ async fn load(store: &Store, known: &Known) -> Result<Graph> {
     Ok(store.read_all(move |c| read(c, &known)).await?)
 }
 
-/// Rounds to three decimals.
+/// Rounds a value to three decimal places.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
@@ -73,7 +74,7 @@ fn transition(graph: &Graph, edge: &Edge) -> Transition {
     }
 }
 
-/// Returns the selector of a target for an action: its title, which is stable, else its label, else its id.
+/// Returns the selector by which an action can find a target: its title, which is stable, else its label, else its id.
 fn selector_of(target: &Target) -> Option<TargetSelector> {
     let by = |by, value: &Option<String>| {
         value.clone().filter(|v| !v.is_empty()).map(|v| TargetSelector {
@@ -85,7 +86,7 @@ fn selector_of(target: &Target) -> Option<TargetSelector> {
     by(By::Label, &target.title).or_else(|| by(By::Label, &target.label)).or_else(|| by(By::ResId, &target.res_id))
 }
 
-/// `visual.transitions`: lists the known transitions of a scope, or those from one state.
+/// `visual.transitions`: lists the known transitions in a scope, or only the transitions from one state.
 ///
 /// # Errors
 /// `NOT_FOUND` if the app or the state is unknown.
@@ -103,7 +104,7 @@ pub async fn transitions(core: &Arc<Core>, params: &TransitionsParams) -> Result
     Ok(Transitions { about: about(&known), transitions: edges.map(|e| transition(&graph, e)).collect() })
 }
 
-/// `visual.states`: lists the states of a scope.
+/// `visual.states`: lists the states in a scope.
 ///
 /// # Errors
 /// `NOT_FOUND` if the app is unknown.
@@ -157,7 +158,7 @@ fn state_to_wire(graph: &Graph, state: &State, defining_components: Vec<String>)
 }
 
 impl Call {
-    /// Returns a hint on how to dismiss the dialog in front, if it is a known interrupt: a pop-up that appears over
+    /// Returns a hint on how to dismiss the foreground dialog, if it is a known interrupt: a pop-up that appears over
     /// several pages.
     pub(in super::super) async fn dismissal_hint(&self, dialog: &Structure) -> Option<Hint> {
         let recognised = self.core.experience.visual.recognise(dialog)?;
@@ -188,7 +189,7 @@ impl Call {
     }
 }
 
-/// Data for the search for a path, read in one transaction.
+/// Data for a path search, read in one transaction.
 struct PathContext {
     graph: Graph,
     /// State that the session observed last.
@@ -201,7 +202,7 @@ struct PathContext {
     components: BTreeMap<i64, BTreeSet<String>>,
 }
 
-/// Returns the pages to which an element with this title leads. A caller that asks for "Display" means the page behind
+/// Returns the pages to which an element with this title leads. A caller who asks for "Display" means the page behind
 /// the row, not the page that contains the row.
 fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     let titled = |e: &&Edge| {
@@ -211,7 +212,7 @@ fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     graph.edges.iter().filter(|e| e.from != e.to).filter(titled).map(|e| e.to).collect()
 }
 
-/// Reads the data for the search for a path.
+/// Reads the data for a path search.
 fn path_context(
     connection: &Connection,
     known: &Known,
@@ -248,8 +249,8 @@ fn path_context(
 /// is given.
 ///
 /// # Errors
-/// `NOT_FOUND` if the app, the start or the goal is unknown, `INVALID_PARAMS` if several states have the name of the
-/// start or the goal.
+/// `NOT_FOUND` if the app, the start or the goal is unknown, `INVALID_PARAMS` if several states match the name given
+/// for the start or the goal.
 pub async fn path(core: &Arc<Core>, params: &PathParams) -> Result<Path> {
     let others = params.alternatives();
     let known = find::scope(core, params.scope()).await?;
@@ -274,7 +275,7 @@ fn no_start() -> Error {
         .hint("pass the starting state as `from`, or observe the page twice")
 }
 
-/// Searches the routes and describes the result, also in words.
+/// Searches for routes and describes the result, both as data and in words.
 fn answer(known: &Known, graph: &Graph, components: &BTreeMap<i64, BTreeSet<String>>, wanted: &RouteQuery) -> Path {
     let name = |id: i64| {
         graph

@@ -1,8 +1,8 @@
 //! `visual.learn`, and learning in the background from every trustworthy observation.
 //!
-//! A lesson has one of three sources: the element tree of the screen, the output of the configured detector program for
-//! a screenshot, or detections sent by the caller. Tree and detector can be combined. Without a device the caller has
-//! to name the app.
+//! A lesson (the data learned from one observation of a screen) has one of three sources: the element tree of the
+//! screen, the output of the configured detector program for a screenshot, or detections sent by the caller. The tree
+//! and the detector can be combined. Without a device, the caller must name the app.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use afd_screen::page::structure::Structure;
 use afd_screen::page::{Flag, Node, Screen, Snapshot, Trait, element, site, structure};
 use afd_store::{Connection, now_ms};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualLearn, _, _>(|core, p| async move { learn(&core, &p).await });
 }
@@ -39,8 +39,8 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Maximum number of elements that are learned from one page, in reading order. Learning more would block other writes.
 const MAX_ELEMENTS: usize = 500;
 
-/// Builds a lesson from the element tree of a screen, and one about the browser's own bars around the page of a
-/// website.
+/// Builds a lesson from the element tree of a screen, and a second lesson about the browser's own bars around the page
+/// of a website.
 fn lessons(snapshot: &Screen, structure: &Structure, page: Option<String>, at: i64) -> (Lesson, Option<Lesson>) {
     let bars = structure::of_bars(snapshot).filter(|_| structure.site.is_some() && !structure.dialog);
     let (of_page, of_bars) = snapshot.elements().iter().partition(|e| bars.is_none() || e.web);
@@ -94,7 +94,7 @@ impl Call {
         bars.into_iter().for_each(|bars| self.learn_behind(bars));
     }
 
-    /// Learns a lesson when the writer has time.
+    /// Queues a lesson, to be learned when the writer thread has time.
     fn learn_behind(&self, lesson: Lesson) {
         let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
         let learn = move |c: &Connection| {
@@ -172,7 +172,7 @@ async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[D
     ingest(core, lesson, Some(("detections".to_owned(), seen)), picture_source, params.forget_threshold).await
 }
 
-/// Learns from a picture file of the caller, using the detector program.
+/// Learns from a picture file given by the caller, using the detector program.
 async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> Result<LearnResult> {
     let scope = scope_of(params)?;
     let screenshot = pictures::from_file(picture).await?;
@@ -183,7 +183,8 @@ async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> 
     ingest(core, lesson, Some(detected), picture_source, params.forget_threshold).await
 }
 
-/// Learns from the screen of a device: from its tree if that is reliable, and from the detector's output if requested.
+/// Learns from the screen of a device: from the element tree if it is reliable, and from the detector's output if
+/// requested.
 async fn from_screen(
     core: &Arc<Core>,
     params: &LearnParams,
@@ -252,13 +253,13 @@ impl Core {
             || detected.label.as_deref().is_some_and(|label| self.experience.secrets.was_typed(label))
     }
 
-    /// Runs the configured detector on a picture. Returns its name and the detections.
+    /// Runs the configured detector on a picture. Returns the detector's name and its detections.
     async fn detect(&self, screenshot: &Screenshot) -> Result<(String, Vec<Detected>)> {
         let settings = self.config.get().visual.clone();
         let file = screenshot.file.clone();
         let suffix = if file.starts_with(b"\x89PNG") { ".png" } else { ".jpg" };
         let written = run_blocking(move || {
-            // Readable by this user only, and deleted when dropped.
+            // The file is readable by this user only, and is deleted when dropped.
             let mut picture = tempfile::Builder::new().prefix("afd-").suffix(suffix).tempfile()?;
             std::io::Write::write_all(&mut picture, &file)?;
             Ok::<_, std::io::Error>(picture)
@@ -280,7 +281,8 @@ fn untrusted(look: &ScreenCapture) -> Error {
         .hint("learn from a picture instead: `afctl visual learn --detect`, or send detections")
 }
 
-/// Screenshot from which pictures of learned components are cropped, and the session and device to record them for.
+/// Screenshot from which pictures of learned components are cropped, and the session and device that they are recorded
+/// for.
 struct PictureSource {
     screenshot: Screenshot,
     session: i64,
@@ -359,8 +361,8 @@ async fn ingest_with_key(
 }
 
 impl Core {
-    /// Saves a picture of the page, and of each component that has none yet. Returns file name and uid of the page's
-    /// picture.
+    /// Saves a picture of the page, and of each component that has none yet. Returns the file name and uid of the
+    /// page's picture.
     async fn save_pictures(
         self: &Arc<Self>,
         lesson: &mut Lesson,

@@ -27,7 +27,7 @@ use afd_screen::page::{Snapshot, structure};
 use afd_screen::picture::{self, ncc, ncc::Scene, ncc::Template, ncc::TemplateQuery};
 use afd_store::{artifact, now_ms};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualMatch, _, _>(|core, p| async move { find_components(&core, &p).await });
 }
@@ -35,12 +35,12 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Margin added to the bounds of the front window when searching it, pixels.
 const WINDOW_MARGIN: i32 = 30;
 
-/// A component to search for.
+/// A component to search for on a screenshot.
 struct SearchTarget {
     component: Component,
-    /// `None` if the picture is flat.
+    /// Template made from the picture; `None` if the picture has no contrast (`flat`).
     template: Option<Template>,
-    /// Width and height of its picture.
+    /// Width and height of the component's picture, pixels.
     size: (i32, i32),
 }
 
@@ -184,8 +184,8 @@ fn search_bounds(snapshot: &Snapshot) -> (i32, i32, i32, i32) {
     }
 }
 
-/// Each component with the size of its picture, and its result: `None` for a flat picture, `Some(None)` if it was not
-/// found.
+/// Search results: each component with the size of its picture, and its match. The match is `None` for a flat picture
+/// and `Some(None)` if the component was not found.
 type SearchResults = (Vec<(Component, (i32, i32))>, Vec<Option<Option<ncc::Match>>>);
 
 /// Searches a screenshot for the targets within bounds.
@@ -210,10 +210,11 @@ fn search(pixels: &RgbImage, targets: Vec<SearchTarget>, bounds: (i32, i32, i32,
     (components, hits)
 }
 
-/// The result of the call, the components that were found with their bounds, and the ones that were missed.
+/// The result of the call, the ids and bounds of the components that were found, and the ids of the components that
+/// were missed.
 type Answer = (MatchResult, Vec<(i64, Rect)>, Vec<i64>);
 
-/// Evaluates the search results.
+/// Evaluates the search results and builds the result of the call.
 fn answer(
     known: &Known,
     components: Vec<(Component, (i32, i32))>,

@@ -32,7 +32,7 @@ fn about(known: &Known) -> ScopeInfo {
     ScopeInfo { app: known.scope.app.clone(), site: known.scope.site.clone() }
 }
 
-/// Returns a reference to a state; its id is empty while the state is not defined.
+/// Returns a reference to a state; the id is empty while the state is not yet defined.
 fn state_ref(state: &State) -> StateRef {
     StateRef { id: state.reference().to_owned(), name: state.called().to_owned() }
 }
@@ -59,13 +59,14 @@ fn change_to_wire(connection: &Connection, entry: Entry) -> Stored<Change> {
 const PICTURE_GRACE_MS: i64 = 3_600_000;
 
 impl Core {
-    /// Deletes pictures of this minimum age to which no component, page or undo record refers. Returns their number.
+    /// Deletes pictures that are at least `min_age_ms` old and to which no component, page or undo record refers.
+    /// Returns the number of deleted pictures.
     async fn delete_unused_pictures(self: &Arc<Self>, min_age_ms: i64) -> super::Result<usize> {
         let in_use = self.store.read_all(purge::pictures_in_use).await?;
         Ok(self.artifacts.delete_unused(&in_use, min_age_ms, &self.config.get().artifacts.dir).await?)
     }
 
-    /// Logs a change of the visual memory and publishes it to subscribers. The log contains neither names nor reasons,
+    /// Logs a change to the visual memory and publishes it to subscribers. The log contains neither names nor reasons,
     /// because they quote the screen.
     fn publish_change(&self, change: &Change) {
         let op = if change.undone_at.is_some() { "undo" } else { change.op.word() };
@@ -117,8 +118,8 @@ impl Call {
         let (core, scope) = (&self.core, index::of(structure));
         if core.experience.visual.loaded(&scope).is_none() {
             let index = core.experience.visual.clone();
-            // Loaded on the writer thread, which sees every lesson learned before; a reader could load an outdated
-            // state.
+            // The state is loaded on the writer thread, which sees every lesson learned before. A reader could load an
+            // outdated state.
             let loaded = core.store.write(move |c| index.identity(c, &scope).map(|_| ()));
             if let Err(error) = loaded.await {
                 tracing::debug!(%error, "cannot load the known states");

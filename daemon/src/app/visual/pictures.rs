@@ -1,7 +1,7 @@
 //! Pictures of pages and components: screenshots, and crops of components.
 //!
 //! A component's picture is a crop of a screenshot with a margin of [`PADDING`] pixels. Components that fill a fifth of
-//! the screen or more count as containers and get none.
+//! the screen or more count as containers and get no picture.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -28,17 +28,17 @@ use afd_store::artifact;
 pub(super) const PADDING: i32 = 4;
 /// Maximum size of a picture file, bytes.
 const MAX_PICTURE: u64 = 64 << 20;
-/// A component that covers at least one fifth of a screenshot is a container.
+/// Divisor of the screenshot area: a component that covers at least one fifth of the area is a container.
 const CONTAINER_DIVISOR: i64 = 5;
-/// Limit on the sides of a requested screenshot, so large that it is never scaled down, pixels.
+/// Limit on the sides of a requested screenshot, pixels. It is so large that the screenshot is never scaled down.
 const MAX_SCREENSHOT_SIDE: u32 = 20_000;
 
 /// A screenshot taken from a device or passed by the caller.
 pub(super) struct Screenshot {
     pub pixels: Arc<RgbImage>,
-    /// The encoded PNG or JPEG.
+    /// The encoded PNG or JPEG file.
     pub file: Arc<Vec<u8>>,
-    /// Screen that it shows; `None` for a file of the caller.
+    /// Capture of the screen that the screenshot shows; `None` for a file named by the caller.
     pub look: Option<ScreenCapture>,
 }
 
@@ -76,13 +76,13 @@ impl Call {
     }
 }
 
-/// Returns whether a component is small enough to have a picture of its own. A larger one is a container, whose picture
-/// would show its content.
+/// Returns whether a component is small enough to have a picture of its own. A larger component is a container, whose
+/// picture would show its content.
 fn is_standalone(pixels: &RgbImage, bounds: &Rect) -> bool {
     bounds.area().saturating_mul(CONTAINER_DIVISOR) < i64::from(pixels.width()) * i64::from(pixels.height())
 }
 
-/// Crops a component with its margin. `None` if it lies outside the picture.
+/// Crops a component with its margin. `None` if the component lies outside the picture.
 fn crop_component(pixels: &RgbImage, bounds: &Rect) -> Option<RgbImage> {
     let (width, height) = (i32::try_from(pixels.width()).ok()?, i32::try_from(pixels.height()).ok()?);
     let padded = bounds.grown(PADDING);
@@ -209,7 +209,7 @@ impl Core {
     }
 }
 
-/// Returns those of `keys` whose component has no picture yet.
+/// Returns the keys among `keys` whose component has no picture yet.
 pub(super) fn without_picture(
     connection: &afd_store::Connection,
     app: i64,

@@ -2,7 +2,7 @@
 //! memory.
 //!
 //! Every change made here goes through `visual::history`, which stores the affected rows as they were, so that it can
-//! be undone. If a later change affects the same rows, that one has to be undone first.
+//! be undone. If a later change affects the same rows, the later change has to be undone first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use afd_experience::visual::{cleanup, edges, forget, history, purge, scope};
 use afd_screen::page::element;
 use afd_store::{Connection, Page, Result as Stored, StoreError, now_ms};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualComponents, _, _>(|core, p| async move { list(&core, &p).await });
     methods.add::<VisualRename, _, _>(|core, p| async move { rename(&core, &p).await });
@@ -49,7 +49,7 @@ fn similar_names(connection: &Connection, app: i64, name: &str) -> Stored<Vec<St
     Ok(components::list(connection, app, &filter)?.0.into_iter().map(|c| c.name).collect())
 }
 
-/// `visual.components`: lists the components of a scope.
+/// `visual.components`: lists the components in a scope.
 ///
 /// # Errors
 /// `NOT_FOUND` if the app or the state is unknown.
@@ -101,7 +101,7 @@ fn component_to_wire(c: components::Component, states: Vec<String>) -> Component
     }
 }
 
-/// Target of a rename.
+/// What a rename applies to.
 enum RenameTarget {
     Component(Box<components::Component>),
     State(Box<State>),
@@ -122,7 +122,7 @@ fn find_target(connection: &Connection, app: i64, name: &str) -> Result<RenameTa
 /// `visual.rename`: renames a component or a state.
 ///
 /// # Errors
-/// `NOT_FOUND` if there is no component or state of that name, `CONFLICT` if the new name is taken.
+/// `NOT_FOUND` if there is no component or state with that name, `CONFLICT` if the new name is taken.
 pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<RenameResult> {
     let new = params.new.trim().to_owned();
     if new.chars().any(char::is_control) {
@@ -179,7 +179,7 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<RenameRes
 /// `visual.delete`: deletes a component or a state.
 ///
 /// # Errors
-/// `NOT_FOUND` if there is no component or state of that name.
+/// `NOT_FOUND` if there is no component or state with that name.
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
     let known = find::scope(core, params.scope()).await?;
     let (app, origin, index, own) =
@@ -256,7 +256,7 @@ pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleanu
     Ok(CleanupResult { about: about(&known), dry_run, changes: changes.into_iter().map(cleaned).collect() })
 }
 
-/// Returns the scope of a call, or `None` if the call names none and so applies to all.
+/// Returns the scope of a call, or `None` if the call names no scope and therefore applies to all scopes.
 async fn maybe_scope(core: &Arc<Core>, of: ScopeSelector<'_>) -> Result<Option<scope::Known>> {
     match of.app {
         Some(_) => Ok(Some(find::scope(core, of).await?)),
@@ -265,7 +265,7 @@ async fn maybe_scope(core: &Arc<Core>, of: ScopeSelector<'_>) -> Result<Option<s
     }
 }
 
-/// `visual.history`: lists the changes of one scope or of all, newest first.
+/// `visual.history`: lists the changes in one scope or in all scopes, newest first.
 ///
 /// # Errors
 /// `NOT_FOUND` if the app is unknown.
@@ -280,7 +280,7 @@ pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Ch
     Ok(core.store.read_all(read).await?)
 }
 
-/// `visual.undo`: undoes the given change, or the newest one that has not been undone.
+/// `visual.undo`: undoes the given change, or the newest change that has not been undone.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is nothing to undo. `CONFLICT` if the change was already undone, if a later change affects the

@@ -17,13 +17,13 @@ pub enum ArtifactError {
     /// The file cannot be written, read or deleted.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The I/O error.
         #[source]
         error: std::io::Error,
     },
-    /// The row cannot be read or written.
+    /// The artifact's row cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The file operation panicked.

@@ -8,7 +8,7 @@ use super::{ArtifactError, NewArtifact, Place};
 use afd_base::file::{hash_of, replace};
 use afd_base::hex;
 
-/// A file that was written, or that already had the content.
+/// An artifact's file, which was written now or already had the content.
 #[derive(Debug, Clone)]
 pub struct File {
     pub(super) path: PathBuf,
@@ -21,12 +21,12 @@ fn hash(content: &[u8]) -> String {
     hex::encode(&Sha256::digest(content))
 }
 
-/// Returns the part of a file name in the shared root that identifies the store it belongs to.
+/// Returns the part of a file name in the shared root that identifies the store to which the file belongs.
 pub(super) fn store_tag(store: &str) -> String {
     hash(store.as_bytes())[..8].to_owned()
 }
 
-/// Writes the content to its destination, unless the file has this content already.
+/// Writes an artifact's content to its destination, unless the file there already has this content.
 pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactError> {
     let hash = hash(&new.content);
     let path = match &new.place {
@@ -49,8 +49,8 @@ pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactErro
     Ok(File { path, hash, created })
 }
 
-/// Returns the tag of the store in the name of a file of a shared root, `kind-hash-tag.extension`; `None` for other
-/// names.
+/// Returns the store's tag in the name of a file in a shared root, which has the form `kind-hash-tag.extension`; `None`
+/// if the name has another form.
 pub(super) fn tag_of(name: &str) -> Option<&str> {
     let (stem, extension) = name.rsplit_once('.')?;
     let parts: Vec<&str> = stem.rsplitn(3, '-').collect();
@@ -60,13 +60,13 @@ pub(super) fn tag_of(name: &str) -> Option<&str> {
     (hex(tag, 8) && hex(hash, 24) && word(kind) && word(extension)).then_some(tag)
 }
 
-/// Returns whether a file is below a directory, even if one of its parents is a symbolic link.
+/// Returns whether a file is below a directory after symbolic links in the paths have been resolved.
 pub(super) fn is_below(path: &Path, root: &Path) -> bool {
     let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
     parent.zip(root.canonicalize().ok()).is_some_and(|(parent, root)| parent.starts_with(root))
 }
 
-/// Removes a file if it still has this hash; returns false when it was changed or is gone.
+/// Removes a file if its content still has this hash. Returns false if the file was changed or no longer exists.
 pub(super) fn remove_if(path: &Path, hash: &str) -> Result<bool, ArtifactError> {
     if hash_of(path).ok().is_none_or(|now| now != hash) {
         return Ok(false);

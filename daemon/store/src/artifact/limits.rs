@@ -1,4 +1,4 @@
-//! The size and age limits of the shared root. The oldest files are deleted first.
+//! Enforces the size and age limits of the shared root. The oldest files are deleted first.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use afd_base::config::ArtifactSettings;
 use afd_base::file::TEMP_PREFIX;
 use afd_base::task::run_blocking;
 
-/// Minimum age at which a file without a row is deleted: a younger one may be about to get its row.
+/// Minimum age at which a file without a row is deleted. The row of a newer file may not have been written yet.
 const GRACE: Duration = Duration::from_secs(3600);
 
-/// Maximum number of files whose rows are changed by one write.
+/// Maximum number of files whose rows are changed in one write.
 const BATCH: usize = 100;
 
-/// A file of the shared root, according to its rows.
+/// A file in the shared root, as described by its rows.
 struct RootFile {
     path: PathBuf,
     size: i64,
     /// Time of the last write, UTC milliseconds.
     at: i64,
-    /// Whether it is exempt from the limits because the memory refers to it.
+    /// Whether the file is exempt from the limits, because the memory refers to it.
     permanent: bool,
 }
 
@@ -48,7 +48,7 @@ fn managed_files(connection: &Connection) -> Result<Vec<RootFile>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns how many files must be deleted. `files` are sorted by age, oldest first, and are deleted in this order.
+/// Returns how many of the first files must be deleted to meet the limits. `files` are sorted by age, oldest first.
 fn count_to_delete(files: &[RootFile], settings: &ArtifactSettings, now: i64) -> usize {
     let oldest = now - i64::try_from(settings.max_age.as_millis()).unwrap_or(i64::MAX / 2);
     let mut total: i64 = files.iter().map(|f| f.size).sum();
@@ -81,7 +81,7 @@ pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::res
         (gone, orphans, known)
     })
     .await?;
-    // Write in batches, so that other writes do not wait long.
+    // Update the rows in batches, so that other writes do not wait long.
     for batch in gone.chunks(BATCH).map(<[PathBuf]>::to_vec) {
         store
             .write(move |c| {
@@ -100,7 +100,7 @@ pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::res
     Ok(if orphans > 0 { format!("{said}, removed {orphans} orphaned files") } else { said })
 }
 
-/// Removes a file. Returns true also if it no longer exists.
+/// Removes a file. Returns whether the file is gone, which is also the case if it did not exist.
 fn remove(path: &Path) -> bool {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -111,7 +111,7 @@ fn remove(path: &Path) -> bool {
     }
 }
 
-/// Removes files that a crash left: unfinished files, and files whose row was never written. Returns their number.
+/// Removes files that a crash left behind: unfinished files, and files without a row. Returns their number.
 fn remove_orphans(root: &Path, tag: &str, known: &HashSet<PathBuf>) -> usize {
     let Ok(entries) = std::fs::read_dir(root) else { return 0 };
     let old = |entry: &std::fs::DirEntry| {

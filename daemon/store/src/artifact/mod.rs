@@ -1,8 +1,9 @@
-//! Artifacts: files on disk with a row each, written atomically, deduplicated by content, limited in size and age.
+//! Artifacts: files on disk that each have a row in the database. Files are written atomically. The shared root, in
+//! which most of them are stored, is limited in size and age.
 //!
-//! A file is written beside its destination and renamed. Then its row is committed. If either step fails, a new file is
-//! removed again and no row remains. Files in the shared root are named by their hash, so that equal content is stored
-//! once.
+//! A file is written under a temporary name beside its destination and then renamed. Then its row is committed. If
+//! either step fails, a new file is removed again, and no row remains. Files in the shared root are named after the
+//! hash of their content, so that equal content is stored once.
 
 mod error;
 mod files;
@@ -33,7 +34,7 @@ pub use rows::{
 /// The artifacts of a store.
 pub struct Artifacts {
     store: Arc<Store>,
-    /// Serialises writing and deleting, which may concern the same file.
+    /// Serialises writes and deletions, because several may concern the same file.
     write_lock: tokio::sync::Mutex<()>,
     watcher: Mutex<Option<watch::Watch>>,
     /// Bytes written since the limits were last enforced.
@@ -41,7 +42,7 @@ pub struct Artifacts {
 }
 
 impl Artifacts {
-    /// Creates the artifacts of a store.
+    /// Creates a handle for the artifacts of a store.
     pub fn new(store: Arc<Store>) -> Self {
         Self {
             store,
@@ -71,7 +72,7 @@ impl Artifacts {
     /// Writes a file and its row.
     ///
     /// # Errors
-    /// [`ArtifactError`]. No row remains then, and no file that did not exist before.
+    /// If the file or its row cannot be written. Then neither a new row nor a new file remains.
     pub async fn save(&self, new: NewArtifact) -> Result<SavedArtifact, ArtifactError> {
         let _guard = self.write_lock.lock().await;
         let size = new.content.len() as u64;
@@ -99,15 +100,15 @@ impl Artifacts {
         self.written_bytes.load(Ordering::Relaxed)
     }
 
-    /// Deletes an artifact. Also deletes its file if the file is below the shared root, no other artifact uses it, and
-    /// it has not been changed since it was written. Returns `None` if there is no such artifact.
+    /// Deletes an artifact. Also deletes its file if the file is below the shared root, no other artifact uses the
+    /// file, and the file has not been changed since it was written. Returns `None` if there is no such artifact.
     ///
     /// # Errors
-    /// When the file or the row cannot be deleted.
+    /// If the file or the row cannot be deleted.
     pub async fn delete(&self, id: i64, root: &Path) -> Result<Option<DeletedArtifact>, ArtifactError> {
         let _guard = self.write_lock.lock().await;
         let Some(last) = self.store.read_all(move |c| rows::file_if_unshared(c, id)).await? else { return Ok(None) };
-        // Delete the file first. If that fails, the row still exists for another attempt.
+        // Delete the file first. If that fails, the row still exists, so the deletion can be repeated.
         let file_deleted = match last {
             Some((path, hash)) => {
                 if let Some(watch) = self.watcher().as_mut() {
@@ -125,11 +126,12 @@ impl Artifacts {
         Ok(Some(DeletedArtifact { artifact_id: id, file_deleted }))
     }
 
-    /// Deletes the pictures to which the visual memory no longer refers, and returns their number. Pictures younger
-    /// than `min_age_ms` (milliseconds) stay, because a reference to them may be about to be written.
+    /// Deletes the pictures to which the visual memory no longer refers, and returns their number. `in_use` contains
+    /// the uids of the pictures to which it refers. Pictures younger than `min_age_ms` (milliseconds) stay, because the
+    /// references to them may not have been written yet.
     ///
     /// # Errors
-    /// When the database cannot be used or a file cannot be deleted.
+    /// If the database cannot be read or written, or a file cannot be deleted.
     pub async fn delete_unused(
         &self,
         in_use: &HashSet<String>,
@@ -147,10 +149,10 @@ impl Artifacts {
         Ok(deleted)
     }
 
-    /// Enforces the limits of the shared root and records which files are missing; returns a summary.
+    /// Enforces the limits of the shared root, records which files are missing, and returns a summary.
     ///
     /// # Errors
-    /// When the database cannot be used.
+    /// If the database cannot be read or written.
     pub async fn tidy(&self, settings: &ArtifactSettings) -> Result<String, ArtifactError> {
         let _guard = self.write_lock.lock().await;
         self.written_bytes.store(0, Ordering::Relaxed);

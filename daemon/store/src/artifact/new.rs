@@ -5,33 +5,33 @@ use std::path::PathBuf;
 /// Destination of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// This file, which is replaced.
+    /// The file at this path, which is replaced if it exists.
     File(PathBuf),
     /// A directory outside the shared root, which is never cleaned up.
     Dir(PathBuf),
-    /// The shared root, to which the limits of size and age apply.
+    /// The shared root, to which the size and age limits apply.
     Root(PathBuf),
 }
 
 /// An artifact to be written.
 #[derive(Debug, Clone)]
 pub struct NewArtifact {
-    /// Destination.
+    /// Where the file is written.
     pub place: Place,
-    /// Kind, such as `screenshot_image`.
+    /// Kind of the artifact, such as `screenshot_image`.
     pub kind: &'static str,
-    /// Media type.
+    /// Media type of the content.
     pub mime_type: &'static str,
-    /// Extension of the file name, without the dot.
+    /// File name extension, without the dot.
     pub extension: &'static str,
     /// Content of the file.
     pub content: Vec<u8>,
-    /// Method of the call that writes it.
+    /// Method of the call that creates the artifact.
     pub op: &'static str,
     /// Row id of the session.
     pub session: i64,
     /// Row id of the device that the artifact shows, if any.
     pub device: Option<i64>,
-    /// Trace id of the call.
+    /// Trace id of the call that creates the artifact.
     pub trace: String,
 }

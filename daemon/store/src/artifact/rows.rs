@@ -1,4 +1,4 @@
-//! Rows of artifacts.
+//! The rows of artifacts in the database.
 
 use std::path::{Path, PathBuf};
 
@@ -10,32 +10,32 @@ use super::files::{File, tag_of};
 use super::{NewArtifact, Place};
 use crate::{Conditions, Page, Result, new_uid, now_ms};
 
-/// A row to be inserted.
+/// The row of an artifact, to be inserted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRow {
-    /// Uid derived from the imported original; `None` for a new one.
+    /// Uid that is derived from the imported original; `None` generates a new uid.
     pub uid: Option<String>,
-    /// Row id of the device.
+    /// Row id of the device that the artifact shows, if any.
     pub device: Option<i64>,
-    /// Trace id of the call.
+    /// Trace id of the call that created the artifact.
     pub trace: String,
-    /// Method of the call.
+    /// Method of the call that created the artifact.
     pub op: String,
-    /// Kind, such as `screenshot_image`.
+    /// Kind of the artifact, such as `screenshot_image`.
     pub kind: String,
-    /// Media type.
+    /// Media type of the content.
     pub mime_type: String,
     /// Path of the file.
     pub path: PathBuf,
     /// Size of the file, bytes.
     pub size: i64,
-    /// SHA-256 of the content.
+    /// SHA-256 of the content, in hexadecimal digits.
     pub hash: String,
     /// Whether the file is in the shared root.
     pub managed: bool,
     /// Whether the file exists.
     pub present: bool,
-    /// Time of the write, UTC milliseconds.
+    /// Time at which the file was written, UTC milliseconds.
     pub at: i64,
 }
 
@@ -58,10 +58,10 @@ impl NewRow {
     }
 }
 
-/// Returns the files in the shared root that are not missing, with their hashes.
+/// Returns the artifact files in the shared root that are not missing, each with the hash of its content.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub fn stored(connection: &Connection) -> Result<Vec<(PathBuf, String)>> {
     let mut statement = connection.prepare(
         "SELECT DISTINCT file_path, content_hash FROM artifacts WHERE managed = 1 AND deleted_at IS NULL AND missing_at IS NULL",
@@ -72,11 +72,11 @@ pub fn stored(connection: &Connection) -> Result<Vec<(PathBuf, String)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Changes the paths of files in the shared root of another memory to this memory's root. A file whose name does not
-/// have the form of names in a shared root belongs to no root, and is marked as missing.
+/// Changes the paths of files in another memory's shared root to paths in this memory's root. A file whose name does
+/// not have the form that is used in a shared root is marked as missing and no longer belongs to the root.
 ///
 /// # Errors
-/// When the database cannot be written.
+/// If the database cannot be written.
 pub fn re_root(connection: &Connection, root: &Path) -> Result<()> {
     let mut statement =
         connection.prepare("SELECT DISTINCT file_path FROM artifacts WHERE managed = 1 AND deleted_at IS NULL")?;
@@ -102,10 +102,10 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Kinds of the pictures that are kept as long as the visual memory refers to them. Equal pictures have one row.
+/// Kinds of pictures that are kept as long as the visual memory refers to them. Equal pictures share one row.
 pub const REFERENCED_KINDS: [&str; 2] = ["component_image", "page_image"];
 
-/// Returns the id of the row of an equal picture that the visual memory already has.
+/// Returns the row id of an equal picture that is already stored for the visual memory; `None` if there is none.
 fn equal_picture(connection: &Connection, row: &NewRow) -> Result<Option<i64>> {
     if !row.managed || !REFERENCED_KINDS.contains(&row.kind.as_str()) {
         return Ok(None);
@@ -118,7 +118,7 @@ fn equal_picture(connection: &Connection, row: &NewRow) -> Result<Option<i64>> {
     )
 }
 
-/// Returns the artifacts of a kind that were created before this time (UTC milliseconds), with their uids.
+/// Returns the ids and uids of the artifacts of a kind that were created at this time or earlier (UTC milliseconds).
 pub(super) fn of_kind(connection: &Connection, kind: &str, before: i64) -> Result<Vec<(i64, String)>> {
     connection.all(
         "SELECT id, uid FROM artifacts WHERE kind = :kind AND created_at <= :before AND managed = 1 AND kept = 0 AND deleted_at IS NULL",
@@ -128,7 +128,7 @@ pub(super) fn of_kind(connection: &Connection, kind: &str, before: i64) -> Resul
 }
 
 pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<SavedArtifact> {
-    // Earlier artifacts in this file have been overwritten.
+    // Mark earlier artifacts in this file as missing, because their content has been overwritten.
     connection.run(
         "UPDATE artifacts SET missing_at = :at, updated_at = :at
              WHERE file_path = :file_path AND content_hash <> :content_hash AND missing_at IS NULL AND deleted_at IS NULL",
@@ -167,12 +167,12 @@ fn insert_row(connection: &Connection, origin: &str, session: i64, row: &NewRow)
     Ok(changed > 0)
 }
 
-/// Inserts the row of a file that another tool wrote; returns false when it exists already.
+/// Inserts the row for a file that another tool wrote. Returns false if the row already exists.
 pub fn insert_imported(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<bool> {
     insert_row(connection, origin, session, row)
 }
 
-/// Returns the file of the artifact with this uid; `None` if there is no such artifact or it was deleted.
+/// Returns the path of the file of the artifact with this uid; `None` if there is no such artifact or it was deleted.
 pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
     Ok(connection
         .first("SELECT file_path FROM artifacts WHERE uid = :uid AND deleted_at IS NULL", args! {uid}, |row| {
@@ -181,7 +181,7 @@ pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
         .map(PathBuf::from))
 }
 
-/// Counts the artifacts of a session, by its row id, whose files are not missing.
+/// Counts the artifacts of a session (given by its row id) whose files are not missing.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     connection.one(
         "SELECT count(*) AS count FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL AND missing_at IS NULL",
@@ -190,7 +190,7 @@ pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     )
 }
 
-/// Exempts the artifact with this uid from the limits, because a record refers to it.
+/// Exempts the artifact with this uid from the size and age limits, because a record refers to it.
 pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
     connection.run(
         "UPDATE artifacts SET kept = 1, updated_at = :updated_at WHERE uid = :uid",
@@ -208,11 +208,11 @@ pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
 /// Which artifacts to list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only artifacts of this session.
+    /// Only artifacts of the session with this name.
     pub session: Option<String>,
     /// Only artifacts of this kind.
     pub kind: Option<String>,
-    /// Page of the list.
+    /// Which page of the list to return.
     pub page: Page,
 }
 
@@ -255,8 +255,8 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
     Ok(Artifacts { artifacts, next_cursor })
 }
 
-/// Returns the row ids of the artifacts among `uids` that were saved for messages of a session (by its row id) and to
-/// which no bug or test result refers.
+/// Returns the row ids of those artifacts in `uids` that were saved for messages of a session (given by its row id) and
+/// to which neither a bug nor a test result refers.
 pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM artifacts a WHERE uid = :uid AND session_id = :session_id AND kind = 'message_image' AND managed = 1
@@ -270,8 +270,8 @@ pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) 
     Ok(found)
 }
 
-/// Returns the artifacts of some kinds of a session (by its row id): id, path, and whether the file is in the shared
-/// root.
+/// Returns a session's artifacts of these kinds, each with its id, its path, and whether its file is in the shared
+/// root. `session` is the session's row id.
 pub fn written(connection: &Connection, session: i64, kinds: &[&str]) -> Result<Vec<(i64, String, bool)>> {
     let rows: Vec<(String, (i64, String, bool))> = connection.all(
         "SELECT id, kind, file_path, managed FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL",
@@ -281,7 +281,7 @@ pub fn written(connection: &Connection, session: i64, kinds: &[&str]) -> Result<
     Ok(rows.into_iter().filter(|(kind, _)| kinds.contains(&kind.as_str())).map(|(_, found)| found).collect())
 }
 
-/// Returns an artifact by its id.
+/// Returns the artifact with this id; `None` if there is no such artifact or it was deleted.
 pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
     connection.first(
         &format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = :id AND a.deleted_at IS NULL"),
@@ -290,7 +290,8 @@ pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
     )
 }
 
-/// Returns the file and its hash; `Some(None)` if another row has the same file, and `None` if there is no such row.
+/// Returns the path and hash of an artifact's file; `Some(None)` if another row has the same file, and `None` if there
+/// is no such artifact.
 pub(super) fn file_if_unshared(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
     let found: Option<(String, String)> = connection.first(
         "SELECT file_path, content_hash FROM artifacts WHERE id = :id AND deleted_at IS NULL",
@@ -307,7 +308,7 @@ pub(super) fn file_if_unshared(connection: &Connection, id: i64) -> Result<Optio
     Ok(Some((!shared).then(|| (PathBuf::from(path), hash))))
 }
 
-/// Marks a row as deleted.
+/// Marks an artifact's row as deleted.
 pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
     connection.run(
         "UPDATE artifacts SET deleted_at = :now, updated_at = :now, file_path = '', content_hash = '' WHERE id = :id",
@@ -316,7 +317,7 @@ pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the most recently written files.
+/// Returns the paths of the most recently written artifact files, newest first.
 pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<PathBuf>> {
     let mut statement = connection
         .prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT :limit")?;
@@ -325,7 +326,7 @@ pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<
     Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
 }
 
-/// Marks the rows of a file as present or missing, depending on whether the file exists.
+/// Marks the rows of a file as present or missing, depending on whether the file exists with the recorded size.
 pub(super) fn update_presence(connection: &Connection, path: &Path) -> Result<()> {
     let mut sizes = connection.prepare_cached(
         "SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = :file_path AND deleted_at IS NULL",

@@ -11,16 +11,16 @@ use super::rows;
 use crate::Store;
 use afd_base::task::{Tasks, failpoint};
 
-/// Maximum number of watched directories; files in others are only checked when they are listed.
+/// Maximum number of watched directories. Files in other directories are checked only when they are listed.
 const MAX_DIRS: usize = 64;
-/// Maximum number of watched files: the newest ones.
+/// Maximum number of watched files. Only the newest files are watched.
 pub(super) const MAX_FILES: usize = 10_000;
 
-/// The watched files. Changes of other files in their directories are ignored. The database itself may be among these,
-/// and recording a change of it would change it again.
+/// The watched files. Changes to other files in the same directories are ignored. The database may be one of those
+/// other files, and recording a change to it would change it again.
 struct Files {
     watched: HashSet<PathBuf>,
-    /// In the order in which they were added.
+    /// The watched files in the order in which they were added.
     order: VecDeque<PathBuf>,
     limit: usize,
 }
@@ -30,7 +30,7 @@ impl Files {
         Self { watched: HashSet::new(), order: VecDeque::new(), limit }
     }
 
-    /// Adds a file; above the limit, the oldest one is dropped.
+    /// Adds a file. If this exceeds the limit, the file that was added first is dropped.
     fn add(&mut self, file: &Path) {
         if !self.watched.insert(file.to_owned()) {
             return;
@@ -55,7 +55,7 @@ pub(super) struct Watch {
     files: Arc<Mutex<Files>>,
 }
 
-/// Starts the watcher; without one, files are still checked when they are listed.
+/// Starts the watcher; `None` if that fails. Without a watcher, files are still checked when they are listed.
 pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
     let (store, task, files) =
         (store.clone(), tasks.thread("artifact-watcher"), Arc::new(Mutex::new(Files::new(MAX_FILES))));
@@ -80,7 +80,7 @@ pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
 }
 
 impl Watch {
-    /// Stops watching a file that was deleted on purpose, so that another one can be watched.
+    /// Stops watching a file that was deleted on purpose, so that another file can be watched instead.
     pub(super) fn remove(&mut self, file: &Path) {
         self.files.lock().remove(file);
     }

@@ -1,4 +1,4 @@
-//! Errors of backups.
+//! Errors of backup operations.
 
 use std::path::{Path, PathBuf};
 
@@ -7,32 +7,32 @@ use crate::StoreError;
 /// Why a backup cannot be made, checked or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// There is no such backup; holds the message.
+    /// There is no such backup. Contains the error message.
     #[error("{0}")]
     NotFound(String),
     /// The manifest of the backup cannot be read.
     #[error("{name} is not a backup: {why}")]
     Unreadable {
-        /// Name of the directory.
+        /// Name of the backup's directory.
         name: String,
         /// The cause.
         why: String,
     },
-    /// The content differs from what was written, or the database was already damaged.
+    /// The backup's content differs from what was written, or its database was already damaged when it was copied.
     #[error("{name} is damaged: {why}")]
     Damaged {
         /// Name of the backup, or a description of the copy.
         name: String,
-        /// The first fault.
+        /// Description of the first fault.
         why: String,
     },
-    /// There is no space left.
+    /// No space is left for the file or directory at this path.
     #[error("no space left for {0}")]
     Full(PathBuf),
     /// A file operation failed.
     #[error("{path}: {error}")]
     Io {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
         /// The cause.
         error: std::io::Error,
@@ -43,7 +43,7 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    /// Wraps an I/O error with the path that it concerns.
+    /// Returns a function that converts an I/O error for this path.
     pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |error| match error.kind() {
@@ -52,7 +52,7 @@ impl BackupError {
         }
     }
 
-    /// Wraps the error of opening a copy of a database.
+    /// Converts an error that occurred while a copy of a database was opened.
     pub(super) fn copied(name: &str, error: StoreError) -> Self {
         match error {
             StoreError::Damaged(why) => Self::Damaged { name: name.to_owned(), why },
@@ -61,5 +61,5 @@ impl BackupError {
     }
 }
 
-/// Result of an operation on backups.
+/// Result of a backup operation.
 pub type Result<T> = std::result::Result<T, BackupError>;

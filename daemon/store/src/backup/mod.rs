@@ -1,8 +1,9 @@
-//! Backups: directories with a copy of the database, its key and the artifacts. A copy is checked when it is made.
+//! Backups: directories that contain copies of the database, its key and the artifacts. The copy of the database is
+//! checked when it is made.
 //!
 //! A backup is written under a temporary name and renamed when it is complete. An artifact is copied, or hard-linked to
-//! the copy in an earlier backup. It is never linked to the file in use, so changes of that file do not affect the
-//! copies. [`restore`] puts a backup back.
+//! its copy in an earlier backup. It is never linked to the file in use, so changes to that file do not affect backups.
+//! [`restore`] replaces the database with a backup.
 
 mod error;
 pub mod restore;
@@ -24,17 +25,17 @@ use afd_base::hex;
 
 pub use error::{BackupError, Result};
 
-/// Name of the copied database in a backup.
+/// Name of the database copy in a backup.
 const DATABASE: &str = "memory.db";
-/// Name of the copied key.
+/// Name of the key copy in a backup.
 const KEY: &str = "memory.db.key";
-/// Name of the directory with the files of artifacts, each under its hash.
+/// Name of the directory in a backup that contains the artifact files. Each file is named after its hash.
 const ARTIFACTS: &str = "artifacts";
-/// Name of the file that describes a backup and is written last.
+/// Name of the file that describes a backup. It is written last.
 const MANIFEST: &str = "manifest.json";
 /// Maximum size of the manifest, bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
-/// Suffix of directories with databases that a restore replaced.
+/// Suffix of directories that contain databases that were replaced by a restore.
 const REPLACED: &str = "-replaced";
 
 /// An artifact file that belongs to the memory.
@@ -42,25 +43,25 @@ const REPLACED: &str = "-replaced";
 pub struct Stored {
     /// Path of the file.
     pub path: PathBuf,
-    /// SHA-256 of its content.
+    /// SHA-256 of the file's content, in hexadecimal digits.
     pub hash: String,
 }
 
-/// How backups access artifacts.
+/// How backups find the artifact files of a database.
 #[derive(Debug, Clone)]
 pub struct ArtifactFiles {
-    /// Root directory of artifacts.
+    /// Root directory for artifacts.
     pub root: PathBuf,
     /// Reads the artifact files that a database refers to.
     pub of: fn(&Connection) -> crate::Result<Vec<Stored>>,
-    /// Changes the paths of artifacts in a database to this root directory.
+    /// Changes the artifact paths in a database to paths below this root directory.
     pub re_root: fn(&Connection, &Path) -> crate::Result<()>,
 }
 
-/// Maximum number of artifacts that are listed as lost.
+/// Maximum number of lost artifacts whose paths are listed.
 const MAX_LOST: usize = 100;
 
-/// Artifacts without an intact copy: their number, and the paths of the first [`MAX_LOST`].
+/// Artifacts without an intact copy: their number, and the first [`MAX_LOST`] of their paths.
 #[derive(Debug, Default)]
 struct Lost {
     count: u64,
@@ -76,13 +77,14 @@ impl Lost {
     }
 }
 
-/// Returns the names to try, in turn, for a directory that is created at a time (UTC milliseconds). Names sort by time.
+/// Returns the names to try, in turn, for a directory that is created at this time (UTC milliseconds). The names sort
+/// by time.
 fn names(at: i64) -> impl Iterator<Item = String> {
     let time = jiff::Timestamp::from_millisecond(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
     std::iter::once(time.clone()).chain((2..).map(move |n: u32| format!("{time}-{n}")))
 }
 
-/// Held while a backup chooses its name and is renamed.
+/// Held while the name for a complete backup is chosen and its directory is renamed.
 static NAMING: Mutex<()> = Mutex::new(());
 
 /// The backups in a directory.
@@ -93,21 +95,21 @@ pub struct Backups {
 }
 
 impl Backups {
-    /// Refers to the backups in a directory, which need not exist.
+    /// Creates a handle for the backups in a directory, which need not exist.
     pub fn new(dir: PathBuf, artifacts: ArtifactFiles) -> Self {
         Self { dir, artifacts }
     }
 
-    /// Returns the directory.
+    /// Returns the directory that contains the backups.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Makes a backup of the database of a connection, and of the key beside `database`. Blocks until the backup is on
-    /// disk.
+    /// Makes a backup of a connection's database, and of the key beside the file `database`. Blocks until the backup is
+    /// on disk.
     ///
     /// # Errors
-    /// [`BackupError`]. Nothing of the backup remains then.
+    /// If the backup cannot be made or checked. An incomplete backup is removed.
     pub fn create(&self, from: &Connection, database: &Path, reason: BackupReason) -> Result<Backup> {
         let created_at = now_ms();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(BackupError::io(&self.dir))?;
@@ -129,7 +131,7 @@ impl Backups {
         Ok(Backup { name, ..backup })
     }
 
-    /// Checks the copy of a database in a directory, adds the key and the artifacts, and writes the manifest last.
+    /// Checks the database copy in a directory, adds the key and the artifacts, and finally writes the manifest.
     fn complete(&self, dir: &Path, database: &Path, (created_at, reason): (i64, BackupReason)) -> Result<Backup> {
         let copy = dir.join(DATABASE);
         restrict(&copy)?;
@@ -141,7 +143,7 @@ impl Backups {
         }
         let (artifacts, artifact_bytes) = self.copy_all(&(self.artifacts.of)(&connection)?, &dir.join(ARTIFACTS))?;
         let backup = Backup {
-            // The name of a backup is that of its directory.
+            // The name of the directory is used instead.
             name: String::new(),
             created_at,
             reason,
@@ -160,10 +162,10 @@ impl Backups {
         Ok(backup)
     }
 
-    /// Lists the backups, newest first, and the names of directories that are not readable backups.
+    /// Returns the backups, newest first, and the names of directories that are not readable backups.
     ///
     /// # Errors
-    /// When the directory exists and cannot be read.
+    /// If the directory exists and cannot be read.
     pub fn list(&self) -> Result<(Vec<Backup>, Vec<String>)> {
         let entries = match std::fs::read_dir(&self.dir) {
             Ok(entries) => entries,
@@ -196,14 +198,14 @@ impl Backups {
         let text = file::read_capped(&self.dir.join(name).join(MANIFEST), MAX_MANIFEST)
             .map_err(|e| unreadable(e.to_string()))?;
         let backup: Backup = serde_json::from_slice(&text).map_err(|e| unreadable(e.to_string()))?;
-        // After a rename of the directory, the new name counts.
+        // Use the directory's current name, because the directory may have been renamed.
         Ok(Backup { name: name.to_owned(), ..backup })
     }
 
-    /// Returns the backup with a name or, without a name, the newest.
+    /// Returns the backup with this name, or the newest backup if no name is given.
     ///
     /// # Errors
-    /// `NotFound`, or `Unreadable` if its manifest cannot be read.
+    /// `NotFound` if there is no such backup, `Unreadable` if its manifest cannot be read.
     pub fn find(&self, name: Option<&str>) -> Result<Backup> {
         let Some(name) = name else {
             return self
@@ -213,7 +215,7 @@ impl Backups {
                 .next()
                 .ok_or_else(|| BackupError::NotFound("there are no backups".to_owned()));
         };
-        // A name must be a single part of a path, so that it cannot lead to another directory.
+        // A name must be a single path component, so that it cannot lead to another directory.
         let is_part = Path::new(name).components().count() == 1 && !name.contains('/') && name != ".." && name != ".";
         if !is_part || !self.dir.join(name).is_dir() || self.dir.join(name).is_symlink() {
             return Err(BackupError::NotFound(format!("no such backup: {name:?}")));
@@ -221,11 +223,11 @@ impl Backups {
         self.manifest(name)
     }
 
-    /// Checks the files of a backup. Lists the artifacts without an intact copy, because the backup can be restored
-    /// without them. Blocking.
+    /// Checks the files of a backup. Missing or changed artifacts are listed in the result, because the backup can be
+    /// restored without them. This function blocks.
     ///
     /// # Errors
-    /// `Damaged` if the database or its key differs from what was written, or the database is not a memory of afd.
+    /// `Damaged` if the database or its key differs from what was written, or the database is not an afd memory.
     /// `Unreadable` if a file of the backup is a symbolic link.
     pub fn verify(&self, name: Option<&str>) -> Result<Verified> {
         let backup = self.find(name)?;
@@ -259,19 +261,19 @@ impl Backups {
     /// Deletes a backup.
     ///
     /// # Errors
-    /// `NotFound`, or when its files cannot be removed.
+    /// `NotFound` if there is no such backup. Also returns an error if its files cannot be removed.
     pub fn delete(&self, name: &str) -> Result<()> {
-        // Delete only backups; nothing else in the directory belongs to afd.
+        // Delete only backups, because nothing else in the directory belongs to afd.
         self.find(Some(name))?;
         let dir = self.dir.join(name);
         std::fs::remove_dir_all(&dir).map_err(BackupError::io(&dir))
     }
 
-    /// Deletes the oldest automatic backups: those beyond `keep`, and as many as necessary to get below `max_bytes`.
-    /// The newest backup always stays. Returns the names of the deleted backups.
+    /// Deletes the oldest automatic backups until at most `keep` are left and the size of all backups is at most
+    /// `max_bytes`. The newest backup is never deleted. Returns the names of the deleted backups.
     ///
     /// # Errors
-    /// When the directory cannot be read or a backup cannot be deleted.
+    /// If the directory cannot be read or a backup cannot be deleted.
     pub fn prune(&self, keep: usize, max_bytes: u64) -> Result<Vec<String>> {
         let (backups, _) = self.list()?;
         let newest = backups.first().map(|b| b.name.clone());
@@ -291,8 +293,8 @@ impl Backups {
         Ok(gone)
     }
 
-    /// Returns the size of all backups on disk, bytes, including unfinished ones. A file that several backups share
-    /// counts once.
+    /// Returns the total size of all backups on disk (bytes), including unfinished ones. A file that several backups
+    /// share is counted once.
     pub fn size(&self) -> u64 {
         file::size_of_trees(&[self.complete_dirs(), self.named(TEMP_PREFIX)].concat())
     }
@@ -303,13 +305,13 @@ impl Backups {
         backups.iter().map(|backup| self.dir.join(&backup.name)).collect()
     }
 
-    /// Returns the paths of the entries of the directory whose names have this prefix.
+    /// Returns the paths of the directory entries whose names start with this prefix.
     fn named(&self, prefix: &str) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         entries.filter(|e| e.file_name().as_bytes().starts_with(prefix.as_bytes())).map(|e| e.path()).collect()
     }
 
-    /// Removes unfinished backups of a database. The caller holds the locks of the database, so no other process is
+    /// Removes unfinished backups of a database. The caller must hold the database's locks, so that no other process is
     /// making a backup of it.
     pub fn remove_unfinished(&self, database: &Path) {
         for dir in self.named(&file::unfinished("backup", database)) {
@@ -322,16 +324,16 @@ impl Backups {
         }
     }
 
-    /// Copies files into a directory, each under its hash. If an earlier backup has an intact copy, that is hard-linked
-    /// instead. Files that cannot be read or have changed are left out. Returns the number of files and their total
-    /// size, bytes.
+    /// Copies files into a directory and names each copy after its hash. If an earlier backup contains an intact copy,
+    /// that copy is hard-linked instead. Files that cannot be read or have changed are left out. Returns the number of
+    /// copied and linked files, and their total size (bytes).
     fn copy_all(&self, files: &[Stored], dir: &Path) -> Result<(u64, u64)> {
         if files.is_empty() {
             return Ok((0, 0));
         }
         std::fs::DirBuilder::new().mode(0o700).create(dir).map_err(BackupError::io(dir))?;
         let earlier = self.complete_dirs();
-        // Backups of earlier versions contain hard links to the files in use, which are not copies.
+        // Backups made by earlier versions contain hard links to the files in use, which are not copies.
         let used: HashSet<(u64, u64)> = files.iter().filter_map(|file| inode(&file.path)).collect();
         let is_copy = |backup: &PathBuf, hash: &str| {
             let path = backup.join(ARTIFACTS).join(hash);
@@ -355,12 +357,13 @@ impl Backups {
     }
 }
 
-/// Copies a file in use. If the file cannot be read or has changed, returns false and leaves no copy.
+/// Copies an artifact file that is in use. Returns false, and leaves no copy, if the file cannot be read or has
+/// changed.
 fn copy_to(file: &Stored, to: &Path) -> Result<bool> {
     let Ok(mut source) = file::open_regular(&file.path) else { return Ok(false) };
     let mut options = std::fs::OpenOptions::new();
     let mut target = options.write(true).create_new(true).mode(0o400).open(to).map_err(BackupError::io(to))?;
-    // On Linux, this shares the blocks if the file system supports it.
+    // On Linux, the copy shares the file's blocks if the file system supports this.
     let copied = io::copy(&mut source, &mut target).and_then(|_| target.sync_all());
     match copied {
         Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
@@ -374,20 +377,20 @@ fn copy_to(file: &Stored, to: &Path) -> Result<bool> {
     }
 }
 
-/// Returns the path of the copy of an artifact in a backup, if its content is as written. A symbolic link does not
-/// count.
+/// Returns the path of an artifact's copy in a backup. Returns `None` if the copy is missing, has changed or is a
+/// symbolic link.
 fn intact(backup: &Path, hash: &str) -> Option<PathBuf> {
     let copy = backup.join(ARTIFACTS).join(hash);
     let is_copy = Path::new(hash).components().count() == 1 && !copy.is_symlink();
     (is_copy && hash_of(&copy).is_ok_and(|now| now == hash)).then_some(copy)
 }
 
-/// Returns the device and inode of a file, which all its hard links share.
+/// Returns a file's device and inode numbers, which are the same for all hard links to the file.
 fn inode(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
-/// Reads the key beside a database. Returns `None` if there is none yet.
+/// Reads the key beside a database. Returns `None` if there is no key yet.
 fn read_key(path: &Path) -> Result<Option<Vec<u8>>> {
     match file::read_capped(path, 1 << 10) {
         Ok(key) => Ok(Some(key)),

@@ -1,8 +1,8 @@
-//! Replaces a database with a backup. The caller holds the locks of the database, and no process has it open.
+//! Replaces a database with a backup. The caller must hold the database's locks, and no process may have it open.
 //!
-//! The copy is completed beside the database and renamed to `….restored`. From then on, the restore is certain:
-//! [`finish`] does the rest, and every start of the daemon calls it. The write-ahead log of the old database is never
-//! applied to the new one.
+//! A copy of the backup is prepared beside the database and then renamed to `….restored`. After this rename, even a
+//! crash cannot undo the restore: [`finish`] completes it, and the daemon calls [`finish`] at every start. The old
+//! database's write-ahead log is never applied to the new one.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -15,24 +15,24 @@ use super::{BackupError, Backups, DATABASE, KEY, Lost, REPLACED, Result, intact,
 use crate::{StoreError, damage_mark, now_ms, open_copy};
 use afd_base::file::{self, with_suffix};
 
-/// Suffix of a copy that is not complete yet.
+/// Suffix of a database copy that is not complete yet.
 const PARTIAL: &str = ".restoring";
-/// Suffix of the complete copy.
+/// Suffix of the complete database copy.
 const COMPLETE: &str = ".restored";
-/// Suffix of the key of the complete copy.
+/// Suffix of the key that belongs to the complete database copy.
 const KEY_COMPLETE: &str = ".key.restored";
 
-/// Checks a backup, by default the newest, and restores it. The replaced database is kept in a directory beside the
-/// backups.
+/// Checks a backup, by default the newest one, and replaces the database with it. The old database is kept in a
+/// directory beside the backups.
 ///
 /// # Errors
-/// [`BackupError`]. The database is then as it was.
+/// If the backup is damaged or cannot be restored. The database is then unchanged.
 pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result<Restored> {
     let database = &real(database);
     let backup = backups.verify(name)?.backup;
     let from = backups.dir().join(&backup.name);
     let partial = with_suffix(database, PARTIAL);
-    // Remove the files of an interrupted restore, because SQLite would roll back its journal into this copy.
+    // Remove the files of an interrupted restore. Otherwise, SQLite would roll back their journal into the new copy.
     clear(&partial).map_err(BackupError::io(&partial))?;
     let prepared = copy_file(&from.join(DATABASE), &partial).and_then(|()| prepare(backups, &partial, database));
     prepared.inspect_err(|_| _ = clear(&partial))?;
@@ -55,9 +55,9 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     })
 }
 
-/// Adapts a copy to this machine. It removes foreign triggers and views, so that nothing in the copy runs by itself. It
-/// changes the paths of artifacts, which may be those of another machine or user, to files of this machine. It makes
-/// the copy a store of its own.
+/// Adapts a restored copy to this machine. Removes foreign triggers and views, so that no foreign code runs. Changes
+/// the artifact paths, which may come from another machine or user, to paths on this machine. Gives the copy an origin
+/// of its own.
 fn prepare(backups: &Backups, copy: &Path, database: &Path) -> Result<()> {
     {
         let mut connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
@@ -70,12 +70,12 @@ fn prepare(backups: &Backups, copy: &Path, database: &Path) -> Result<()> {
     open_copy(copy).map(drop).map_err(|error| BackupError::copied("the copy", error))
 }
 
-/// Removes an incomplete copy, with the files that SQLite keeps beside it.
+/// Removes an incomplete copy and the files that SQLite keeps beside it.
 fn clear(partial: &Path) -> io::Result<()> {
     ["", "-journal", "-wal", "-shm"].iter().try_for_each(|suffix| remove(&with_suffix(partial, suffix)))
 }
 
-/// Removes the incomplete copy of an interrupted restore. The caller holds the locks of the database.
+/// Removes the incomplete copy that an interrupted restore left. The caller must hold the database's locks.
 pub fn remove_unfinished(database: &Path) {
     let database = &real(database);
     if is_pending(database) {
@@ -87,12 +87,13 @@ pub fn remove_unfinished(database: &Path) {
     }
 }
 
-/// Gives a copy an origin of its own, because its later records differ from those that the original recorded since.
+/// Gives a restored copy a new origin, because its future records will differ from those that the original store has
+/// recorded since the backup.
 fn become_another(copy: &Path, replaced: &Path) -> Result<()> {
     let connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
     let former = match rusqlite::Connection::open_with_flags(replaced, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Err(_) if !replaced.exists() => Vec::new(),
-        // If the replaced database cannot be read, it most likely is the one from which the backup was made.
+        // If the replaced database cannot be read, it is most likely the one from which the backup was made.
         opened => opened
             .map_err(StoreError::from)
             .and_then(|replaced| crate::origins_of(&replaced))
@@ -102,21 +103,21 @@ fn become_another(copy: &Path, replaced: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the file to which the path of a database leads. Companion files are beside the file, not beside a link to
-/// it.
+/// Returns a database's path with symbolic links resolved. Companion files are beside the database file itself, not
+/// beside a link to it.
 fn real(database: &Path) -> PathBuf {
     database.canonicalize().unwrap_or_else(|_| database.to_owned())
 }
 
-/// Returns whether a restore of a database was begun and has to be completed.
+/// Returns whether a database has a pending restore, which [`finish`] must complete.
 pub fn is_pending(database: &Path) -> bool {
     with_suffix(&real(database), COMPLETE).exists()
 }
 
-/// Completes a restore that was begun; does nothing if there is none. Returns whether there was one.
+/// Completes a pending restore, if there is one. Returns whether there was one.
 ///
 /// # Errors
-/// When a file cannot be renamed or removed.
+/// If a file cannot be renamed or removed.
 pub fn finish(database: &Path) -> Result<bool> {
     let database = &real(database);
     if !is_pending(database) {
@@ -152,7 +153,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
     std::fs::File::open(to).and_then(|f| f.sync_all()).map_err(BackupError::io(to))
 }
 
-/// Copies a file to a path that must not exist. An existing file could be another hard link of the source.
+/// Copies a file to a path that must not exist, because an existing file could be a hard link to the source.
 fn copy_new(from: &Path, to: &Path) -> Result<()> {
     let mut source = std::fs::File::open(from).map_err(BackupError::io(from))?;
     let mut options = std::fs::OpenOptions::new();
@@ -172,8 +173,8 @@ fn new_directory(parent: &Path) -> Result<PathBuf> {
     Err(BackupError::NotFound("no free name".to_owned()))
 }
 
-/// Keeps the files of the database that is replaced. Returns their directory; `None` if the database is empty or
-/// missing.
+/// Moves the files of the database that is being replaced to a new directory. Returns the directory; `None` if the
+/// database is empty or missing.
 fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     if std::fs::metadata(database).map_or(0, |meta| meta.len()) == 0 {
         return Ok(None);
@@ -194,8 +195,8 @@ fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(dir))
 }
 
-/// Restores the artifact files that are missing. Returns their number, and the files that have no intact copy or cannot
-/// be written.
+/// Restores missing artifact files from a backup. Returns the number of restored files, and the files that have no
+/// intact copy or cannot be written.
 fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<(u64, Lost)> {
     let (connection, _) = open_copy(database)?;
     let (mut count, mut lost) = (0, Lost::default());

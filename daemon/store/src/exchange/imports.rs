@@ -1,5 +1,5 @@
-//! Accepted imports and their decisions. A resumed import starts at the beginning of its file. Records that are already
-//! in the database change nothing, and the import keeps the decisions of the earlier run.
+//! Accepted imports, and the decisions that each has made so far. An interrupted import is resumed from the beginning
+//! of its file: records that are already in the database change nothing, and earlier decisions still apply.
 
 use std::collections::HashSet;
 
@@ -13,16 +13,16 @@ use crate::{Result, now_ms};
 pub struct Import {
     /// Row id.
     pub id: i64,
-    /// Name of the copy of the file in the directory of the database.
+    /// Name of the copy of the imported file, which is in the database's directory.
     pub file: String,
-    /// Whether it may change existing sessions.
+    /// Whether the import may change existing sessions.
     pub merge: bool,
 }
 
-/// Inserts an accepted import.
+/// Inserts the row for an accepted import.
 ///
 /// # Errors
-/// When the database cannot be written.
+/// If the database cannot be written.
 pub fn accept(connection: &Connection, file: &str, merge: bool) -> Result<Import> {
     let id = connection.one(
         "INSERT INTO imports (file, merge, created_at) VALUES (:file, :merge, :now) RETURNING id",
@@ -35,7 +35,7 @@ pub fn accept(connection: &Connection, file: &str, merge: bool) -> Result<Import
 /// Returns the imports that are not complete, oldest first.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub fn incomplete(connection: &Connection) -> Result<Vec<Import>> {
     connection.all("SELECT id, file, merge FROM imports ORDER BY id", [], |row| {
         Ok(Import { id: row.get("id")?, file: row.get("file")?, merge: row.get("merge")? })
@@ -45,13 +45,13 @@ pub fn incomplete(connection: &Connection) -> Result<Vec<Import>> {
 /// Deletes a completed import and its decisions.
 ///
 /// # Errors
-/// When the database cannot be written.
+/// If the database cannot be written.
 pub fn complete(connection: &Connection, import: i64) -> Result<()> {
     connection.run("DELETE FROM imports WHERE id = :id", args! {id: import})?;
     Ok(())
 }
 
-/// Stores the decision of an import to use the version in its file for a uid.
+/// Records that an import uses the version from its file for the record with this uid.
 pub(super) fn choose(connection: &Connection, import: i64, uid: &str) -> Result<()> {
     connection.run(
         "INSERT OR IGNORE INTO import_choices (import_id, uid) VALUES (:import_id, :uid)",
@@ -60,7 +60,7 @@ pub(super) fn choose(connection: &Connection, import: i64, uid: &str) -> Result<
     Ok(())
 }
 
-/// Returns the uids for which an import decided to use the version in its file.
+/// Returns the uids of the records for which an import uses the version from its file.
 pub(super) fn choices(connection: &Connection, import: i64) -> Result<HashSet<String>> {
     connection.all("SELECT uid FROM import_choices WHERE import_id = :import_id", args! {import_id: import}, |row| {
         row.get("uid")

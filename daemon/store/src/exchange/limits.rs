@@ -1,34 +1,34 @@
-//! Limits of the fields of records. Lengths and ranges are those of the calls that write the same fields. Figures are
-//! bounded so that they can be added.
+//! Limits for the fields of imported records. Lengths and ranges are the same as in the calls that write these fields.
+//! Numbers are bounded so that their sums cannot overflow.
 
 use serde_json::Value;
 
 use super::Record;
 use crate::now_ms;
 
-/// Maximum of a figure of a record, so that sums of figures do not overflow.
+/// Maximum value of a numeric field in a record. It keeps sums of such fields from overflowing.
 pub const MAX_FIGURE: i64 = 1_000_000_000;
-/// How far a time in a file may be in the future, milliseconds. Clocks of machines differ.
+/// How far in the future a time in a file may be, milliseconds, because the clocks of machines differ.
 const AHEAD: i64 = 86_400_000;
 
-/// Returns the permitted range of a time in a record, UTC milliseconds.
+/// Returns the permitted range for times in a record, UTC milliseconds.
 pub fn times() -> (i64, i64) {
     (0, now_ms() + AHEAD)
 }
 
-/// The limits of the fields of some kinds of records.
+/// Functions that give the limits for the fields of a record.
 pub struct Limits {
-    /// Returns the maximum length of a text field, characters, given the kind and the field.
+    /// Returns the maximum length of a text field (characters) for a record kind and a field name.
     pub longest: fn(&str, &str) -> usize,
-    /// Returns the range of a numeric field, given the kind and the field.
+    /// Returns the inclusive range of a numeric field for a record kind and a field name.
     pub range: fn(&str, &str) -> (i64, i64),
 }
 
 impl Limits {
-    /// Checks the lengths and ranges of the fields of a record.
+    /// Checks a record's text lengths, numeric ranges and uid.
     ///
     /// # Errors
-    /// If a value exceeds its limit. The message names the field, the expected range or length, and the received value.
+    /// If a value is not permitted. The message names the field and says what was expected and received.
     pub fn check(&self, kind: &str, record: &Record) -> Result<(), String> {
         for (field, value) in record {
             match value {

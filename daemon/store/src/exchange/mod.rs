@@ -1,6 +1,6 @@
-//! Rows as JSON objects that mean the same in every copy of a memory. Column names are in camelCase, and the row id is
-//! left out. A reference is the uid of the row to which it refers, under the name of the column without `Id`. Texts
-//! that hold JSON stay texts, so that nothing is lost. Binary values are written in Base64.
+//! Converts rows to and from JSON objects that mean the same in every copy of a memory. Column names become camelCase,
+//! and the row id is left out. A foreign key becomes the uid of the row to which it refers, under the column name
+//! without `_id`. Columns that contain JSON text stay strings, so that nothing is lost. Binary values are Base64.
 
 pub mod imports;
 mod limits;
@@ -25,27 +25,27 @@ pub type Record = Map<String, Value>;
 /// Result of loading a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loaded {
-    /// The row was inserted.
+    /// The row did not exist and was inserted.
     Inserted,
     /// The row exists, and the record is not newer.
     Present,
-    /// The row exists, and the record is newer.
+    /// The row exists, and the record is newer; the row is updated if the caller asked for that.
     Newer,
-    /// Nothing was loaded yet. The rows that the record replaces are removed in pieces; load it again in the next
-    /// piece.
+    /// The record was not loaded, because the rows that it replaces are being removed in several pieces. Load the
+    /// record again in the next piece.
     Unfinished,
 }
 
 /// Why a record cannot become a row.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A field is missing or unknown, or its column refuses the value. Holds the message.
+    /// A field is missing or unknown, or its column does not accept the value. Contains the error message.
     #[error("{0}")]
     Invalid(String),
-    /// The record conflicts with what exists, such as a value that must be unique. Holds the message.
+    /// The record conflicts with existing data, for example with a unique value. Contains the error message.
     #[error("{0}")]
     Taken(String),
-    /// The record refers to a missing row. Holds the message.
+    /// The record refers to a missing row. Contains the error message.
     #[error("{0}")]
     Missing(String),
     /// The database operation failed.
@@ -62,18 +62,18 @@ impl From<rusqlite::Error> for LoadError {
 /// A kind of record.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// Value of the field `type`.
+    /// Value of the field `type` in records of this kind.
     pub name: &'static str,
-    /// Name of the table.
+    /// Name of the table that contains the rows.
     pub table: &'static str,
     /// Columns that only concern this copy and are not exchanged.
     pub skipped: &'static [&'static str],
-    /// Columns by which two rows are the same although two copies gave them different uids. Empty if only the uid
-    /// identifies a row.
+    /// Columns that identify a row independently of its uid, which can differ between copies of a memory. Empty if only
+    /// the uid identifies a row.
     pub natural: &'static [&'static str],
 }
 
-/// A column of a table, and the table that it refers to.
+/// A column of a table, and the table to which it refers if it is a foreign key.
 struct Column {
     name: String,
     table: Option<String>,
@@ -84,10 +84,9 @@ struct Column {
 /// Mapping from the uids in references to row ids.
 #[derive(Default)]
 struct References {
-    /// Existing rows that have another uid in the source copy, by table and by that uid.
+    /// Ids of existing rows that have another uid in the imported records, by table and by that other uid.
     aliases: HashMap<&'static str, HashMap<String, i64>>,
-    /// Whether references are accepted unchecked, because only the other fields are checked, in a database without
-    /// rows.
+    /// Whether all references are accepted. This is used to check only the other fields, in a database without rows.
     unchecked: bool,
 }
 
@@ -109,7 +108,7 @@ impl References {
 }
 
 impl Column {
-    /// Returns the name of the column in a record.
+    /// Returns the name of the record field for the column.
     fn field(&self) -> String {
         let name = if self.table.is_some() { self.name.trim_end_matches("_id") } else { &self.name };
         let mut field = String::new();
@@ -124,7 +123,7 @@ impl Column {
     }
 }
 
-/// The columns of a table apart from its row id.
+/// A table's columns, except its row id and the columns that are not exchanged.
 pub struct Table {
     name: &'static str,
     columns: Vec<Column>,
@@ -132,7 +131,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads the columns of a table, except those in `skipped`, which only concern this copy.
+    /// Reads the columns of a table, except those in `skipped`, which concern only this copy of the memory.
     pub fn of(connection: &Connection, name: &'static str, skipped: &[&str]) -> Result<Self> {
         let mut columns: Vec<Column> = connection.all(
             "SELECT c.name, c.type = 'BLOB' AS binary, c.\"notnull\" AS required, f.\"table\" AS target FROM pragma_table_info(:table) c
@@ -149,13 +148,13 @@ impl Table {
         Ok(Self { name, columns, natural: &[] })
     }
 
-    /// Calls `each` with the records of the rows that meet a condition, in the order of their row ids. In the
-    /// condition, `t` is the table and `:owner` has the value `owner`.
+    /// Calls `each` with a record for each row that meets the SQL condition, in the order of the row ids. In the
+    /// condition, `t` is the table's alias, and `:owner` has the value `owner`.
     pub fn dump(&self, connection: &Connection, condition: &str, owner: i64, each: impl FnMut(Record)) -> Result<()> {
         self.select(connection, &format!("WHERE {condition} AND :owner IS NOT NULL ORDER BY t.id"), owner, each)
     }
 
-    /// Calls `each` with the records of all rows, in an order that is the same in every copy.
+    /// Calls `each` with a record for each row, in an order that is the same in every copy of the memory.
     pub fn dump_all(&self, connection: &Connection, each: impl FnMut(Record)) -> Result<()> {
         let order = if self.has("uid") {
             "t.uid".to_owned()
@@ -169,7 +168,7 @@ impl Table {
         self.columns.iter().any(|c| c.name == column)
     }
 
-    /// Returns the SQL expression for the value of a column in a record.
+    /// Returns the SQL expression for the value that a column has in a record.
     fn value_of(&self, column: &Column) -> String {
         match &column.table {
             Some(table) => format!("(SELECT uid FROM {table} r WHERE r.id = t.{})", column.name),
@@ -200,11 +199,11 @@ impl Table {
         Ok(())
     }
 
-    /// Inserts the row of a record. A row with the same uid stays as it is, unless `renew` is set and the record is
-    /// newer.
+    /// Inserts the row for a record. An existing row with the same uid is updated only if `renew` is set and the record
+    /// is newer.
     ///
     /// # Errors
-    /// If a field is invalid or refers to a missing row, or if another row has a value that must be unique.
+    /// If a field is invalid or refers to a missing row, or if another row already has a value that must be unique.
     pub fn load(&self, connection: &Connection, record: Record, renew: bool) -> Result<Loaded, LoadError> {
         self.load_among(connection, record, renew, &mut References::default())
     }
@@ -270,7 +269,7 @@ impl Table {
         Ok(if known.is_some() { Loaded::Newer } else { Loaded::Inserted })
     }
 
-    /// Returns the id of the existing row that has the same natural columns.
+    /// Returns the id of the existing row with the same values in the natural columns; `None` if there is none.
     fn same(&self, connection: &Connection, names: &[&str], values: &[Sql]) -> Result<Option<i64>> {
         let natural: Option<Vec<usize>> =
             self.natural.iter().map(|n| names.iter().position(|name| name == n)).collect();
@@ -282,7 +281,7 @@ impl Table {
         connection.first(&sql, params_from_iter(values), |row| row.get("id"))
     }
 
-    /// Returns the columns for which a record has values, and these values.
+    /// Returns the columns for which a record has values, together with those values.
     fn values(
         &self,
         connection: &Connection,
@@ -325,8 +324,8 @@ impl Table {
         Ok((names, values))
     }
 
-    /// Returns the time of the last change of the row with a uid, UTC milliseconds, and whether it is deleted; `None`
-    /// if there is no such row.
+    /// Returns when the row with this uid was last changed (UTC milliseconds) and whether it is deleted; `None` if
+    /// there is no such row.
     fn state_of(&self, connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
         let deleted = if self.has("deleted_at") { "deleted_at IS NOT NULL" } else { "0" };
         let sql = format!("SELECT updated_at, {deleted} AS deleted FROM {} WHERE uid = :uid", self.name);
@@ -335,7 +334,7 @@ impl Table {
     }
 }
 
-/// Calls `each` with the records of all rows of a kind. Each record includes its type.
+/// Calls `each` with a record for each row of a kind. The records include the field `type`.
 pub fn dump_kind(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) -> Result<()> {
     Table::of(connection, kind.table, kind.skipped)?.dump_all(connection, |mut record| {
         record.insert("type".to_owned(), Value::from(kind.name));
@@ -343,25 +342,25 @@ pub fn dump_kind(connection: &Connection, kind: &Kind, mut each: impl FnMut(Reco
     })
 }
 
-/// Gives the uid of a record to a row to which nothing refers. The row counts as older than any record, so loading the
-/// record then replaces its content.
+/// Gives an existing row, to which no other row refers, the uid of a record. The row is marked as older than any
+/// record, so that loading the record replaces the row's content.
 ///
 /// # Errors
-/// When the database cannot be written.
+/// If the database cannot be written.
 pub fn become_row(connection: &Connection, kind: &Kind, id: i64, uid: &str) -> Result<()> {
     let sql = format!("UPDATE {} SET uid = :uid, updated_at = -1 WHERE id = :id", kind.table);
     connection.run(&sql, args! {uid, id})?;
     Ok(())
 }
 
-/// Returns a name for a row whose own name is taken: that name with the end of the uid.
+/// Returns an alternative for a name that is already taken: the name followed by the end of the uid in parentheses.
 pub fn another_name(name: &str, uid: &str) -> String {
     let end: String = uid.chars().rev().take(8).collect::<Vec<_>>().into_iter().rev().collect();
     let kept: String = name.chars().take(100).collect();
     format!("{kept} ({end})")
 }
 
-/// Returns whether any row refers to a row of a table, which is given by its id.
+/// Returns whether any row refers to the row with this id in a table.
 pub fn is_referenced(connection: &Connection, table: &str, id: i64) -> Result<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT m.name AS name, f.\"from\" AS source FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
@@ -384,8 +383,8 @@ fn row_of(connection: &Connection, table: &str, uid: &str) -> Result<Option<i64>
     connection.first(&sql, args! {uid}, |row| row.get("id"))
 }
 
-/// Distinguishes errors of SQLite: a value that is already taken, a value that its column refuses, or a failure of the
-/// database.
+/// Classifies a SQLite error: another row already has a unique value, a column does not accept a value, or the database
+/// operation failed.
 fn refused(error: rusqlite::Error) -> LoadError {
     let text = error.to_string();
     match error.sqlite_error() {

@@ -1,4 +1,5 @@
-//! Background jobs: registry, schedule and last results. The jobs themselves are defined in the modules that need them.
+//! Background jobs: their registry, their schedule and their latest results. The jobs themselves are defined in the
+//! modules that need them.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -17,7 +18,7 @@ use tokio::time::Instant;
 use crate::now_ms;
 use afd_base::task::{Tasks, failpoint, panic_message};
 
-/// Summary of what a job did, or why it failed.
+/// Result of a job's run: a summary of what the job did, or why it failed.
 pub type Outcome = Result<String, Failure>;
 
 /// Error message of a failed job.
@@ -30,7 +31,7 @@ impl<E: Display> From<E> for Failure {
     }
 }
 
-/// Maximum delay of the first run, so that a daemon that only runs for short periods also runs its jobs.
+/// Maximum delay before a job's first run, so that jobs also run in a daemon that is only started for short periods.
 const MAX_FIRST_DELAY: Duration = Duration::from_secs(60);
 
 type Work = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
@@ -41,11 +42,11 @@ struct Entry {
     about: &'static str,
     every: Duration,
     work: Work,
-    /// Wakes the schedule loop when the next run was rescheduled.
+    /// Wakes the schedule loop when the next run is rescheduled.
     rescheduled: Notify,
     /// Time of the next run.
     next: Mutex<Instant>,
-    /// Held during a run, so that a job never runs twice at once.
+    /// Held during a run, so that a job never runs twice at the same time.
     run_lock: tokio::sync::Mutex<()>,
     last: Mutex<LastRun>,
 }
@@ -72,7 +73,7 @@ impl Jobs {
         Self { entries: Mutex::default(), tasks }
     }
 
-    /// Adds a job and starts its schedule. Must be called within the Tokio runtime. The job ends with the runtime.
+    /// Adds a job and starts its schedule. Must be called within a Tokio runtime. The job ends with the runtime.
     pub fn add<F, Fut>(&self, name: &'static str, about: &'static str, every: Duration, work: F)
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -99,12 +100,12 @@ impl Jobs {
         self.entries.lock().iter().find(|e| e.name == name).cloned()
     }
 
-    /// Schedules a run as soon as possible.
+    /// Schedules a run of a job as soon as possible. Does nothing if there is no such job.
     pub fn nudge(&self, name: &str) {
         self.nudge_at(name, Instant::now());
     }
 
-    /// Schedules a run at a time, unless an earlier one is scheduled already.
+    /// Schedules a run of a job at this time, unless an earlier run is already scheduled.
     pub fn nudge_at(&self, name: &str, at: Instant) {
         let Some(entry) = self.find(name) else { return };
         let mut next = entry.next.lock();
@@ -114,7 +115,7 @@ impl Jobs {
         }
     }
 
-    /// Runs a job now and returns its state; `None` when there is no job of this name.
+    /// Runs a job now and returns its state; `None` if there is no job with this name.
     pub async fn run(&self, name: &str) -> Option<Job> {
         let entry = self.find(name)?;
         // A failure is part of the returned state.
@@ -128,7 +129,7 @@ impl Jobs {
     }
 }
 
-/// Marks a job as running until dropped, even if the run panics or is cancelled.
+/// Marks a job as running until this value is dropped, even if the run panics or is cancelled.
 struct Running<'a>(&'a Entry);
 
 impl<'a> Running<'a> {

@@ -38,7 +38,7 @@ fn range(kind: &str, field: &str) -> (i64, i64) {
 /// Checks the lengths and ranges of the fields of a record, and the kind of a pattern.
 ///
 /// # Errors
-/// Names the field, the expected value and the actual one.
+/// Returns an error that names the field, the expected value and the actual value.
 pub(crate) fn check(kind: &str, record: &Record) -> Result<(), String> {
     LIMITS.check(kind, record)?;
     let text = |field: &str| record.get(field).and_then(Value::as_str);

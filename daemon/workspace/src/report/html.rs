@@ -1,4 +1,4 @@
-//! The report as one self-contained HTML page: images and styles are embedded, and it runs no scripts.
+//! The report as one self-contained HTML page, with embedded images and styles and without scripts.
 
 use std::collections::HashSet;
 
@@ -100,7 +100,7 @@ fn results(digest: &Digest, pictures: &[Picture]) -> Markup {
     }
 }
 
-/// Returns the uids of the artifacts whose images are shown with bugs and results.
+/// Returns the uids of the artifacts whose images are shown with bugs and test results.
 fn shown(digest: &Digest) -> HashSet<&String> {
     digest
         .bugs

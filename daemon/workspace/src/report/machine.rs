@@ -27,7 +27,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Renders the test results as JUnit XML: one suite, a test case for each result, oldest first.
+/// Renders the test results as JUnit XML: one suite with a test case for each result, oldest first.
 pub fn junit(digest: &Digest) -> String {
     let count = |status: ResultStatus| digest.results.iter().filter(|r| r.status == status).count();
     let time: f64 = digest.results.iter().filter_map(|r| r.duration_ms).sum::<i64>() as f64 / 1000.0;

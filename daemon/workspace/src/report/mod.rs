@@ -12,37 +12,37 @@ use afd_store::rfc3339;
 /// An image used in a report.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// Uid of its artifact.
+    /// Uid of the image artifact.
     pub artifact: String,
-    /// Path of its file.
+    /// Path of the image file.
     pub file: String,
     /// Image data, JPEG.
     pub jpeg: Vec<u8>,
 }
 
-/// An entry in the timeline of a session.
+/// An entry in the session timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
-    /// Time, UTC milliseconds.
+    /// Time of the action or check, UTC milliseconds.
     pub at: i64,
     /// Description of the action or check, without typed text.
     pub what: String,
-    /// Whether it succeeded.
+    /// Whether the action or check succeeded.
     pub ok: bool,
     /// Foreground activity, as `package/activity`.
     pub activity: Option<String>,
-    /// Uid of the artifact of the screenshot.
+    /// Uid of the screenshot artifact.
     pub picture: Option<String>,
 }
 
 impl Picture {
-    /// Returns the target of a Markdown link to the file.
+    /// Returns the target for a Markdown link to the image file.
     fn link(&self) -> String {
         format!("<{}>", self.file.replace(['<', '>', '\n', '|'], "_"))
     }
 }
 
-/// Returns the picture of an artifact.
+/// Returns the picture with the given artifact uid.
 fn find<'a>(pictures: &'a [Picture], artifact: Option<&String>) -> Option<&'a Picture> {
     pictures.iter().find(|p| Some(&p.artifact) == artifact)
 }

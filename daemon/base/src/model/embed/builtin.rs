@@ -1,8 +1,8 @@
-//! The built-in embedding: the sum of the hashed features of a text, with pseudo-random signs.
+//! The built-in embedding model: the vector of a text is the sum of its hashed features, with pseudo-random signs.
 //!
 //! The features of a text are its stemmed words, pieces of its words (so that misspelled and inflected words stay
 //! near), pairs of characters in scripts without spaces, and the concepts of the thesaurus that it mentions. Texts that
-//! share many rare features are near each other. Computing a vector takes some ten microseconds and needs no file. The
+//! share many rare features are near each other. Computing a vector takes tens of microseconds and needs no file. The
 //! result is the same on every machine.
 
 use std::collections::HashMap;
@@ -12,17 +12,17 @@ use crate::text::{self, cut};
 
 /// Number of components of a vector.
 pub const DIMENSIONS: usize = 384;
-/// Number of components over which a feature is spread.
+/// Number of components of the vector over which a feature is spread.
 const SPREAD: u64 = 4;
-/// Maximum length of the text that is embedded, characters. The rest is ignored.
+/// Maximum length of the text that is embedded, characters. Longer text is truncated.
 const MAX_TEXT: usize = 6_000;
-/// Weights of the kinds of features.
+/// Weights for the kinds of features.
 const WORD: f32 = 1.0;
 const STOP: f32 = 0.02;
 const PIECES: f32 = 1.2;
 const PAIR: f32 = 1.0;
 const CONCEPT: f32 = 2.2;
-/// Factor for the weight of common concepts.
+/// Factor by which the weight of common concepts is multiplied.
 const COMMON: f32 = 0.3;
 /// Lengths of the pieces of a word, characters. A mark at each end of the word counts as a character.
 const PIECE: [usize; 2] = [3, 4];
@@ -31,7 +31,7 @@ const PIECE: [usize; 2] = [3, 4];
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Builtin;
 
-/// Identity of the built-in model. A version that computes other vectors must have another identity.
+/// Identity of the built-in model. If a new version computes different vectors, it must have a different identity.
 pub const BUILTIN: &str = "builtin/1";
 
 /// Hashes a feature with FNV-1a and mixes the result, so that all bits depend on all bytes. The hash is the same on
@@ -50,7 +50,7 @@ fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 33)
 }
 
-/// Returns the features of a text with their weights.
+/// Returns the hashed features of `text` with their weights.
 fn features(text: &str) -> HashMap<u64, f32> {
     let mut features: HashMap<u64, f32> = HashMap::new();
     let mut counts: HashMap<String, f32> = HashMap::new();
@@ -69,7 +69,7 @@ fn features(text: &str) -> HashMap<u64, f32> {
             *features.entry(hash(b'w', word.as_bytes())).or_default() += STOP;
             continue;
         }
-        // Long words are rarer than short ones.
+        // Give long words more weight, because they are rarer than short ones.
         let rare = (letters.min(12) as f32 / 6.0).sqrt().max(0.6);
         *features.entry(hash(b'w', text::stem(&word).as_bytes())).or_default() += WORD * rare * often;
         let marked: Vec<char> = std::iter::once('<').chain(word.chars()).chain(std::iter::once('>')).collect();
@@ -89,11 +89,11 @@ fn features(text: &str) -> HashMap<u64, f32> {
 }
 
 impl Builtin {
-    /// Returns the vector of a text, scaled to unit length. A text without words has a vector of zeros.
+    /// Returns the vector for `text`, scaled to unit length. Text without words has a vector of zeros.
     pub fn vector(text: &str) -> Vec<f32> {
         let mut vector = vec![0.0_f32; DIMENSIONS];
         let features = features(cut::head(text, MAX_TEXT));
-        // Add them in a fixed order, because the sum of floats depends on the order.
+        // Add the features in a fixed order, because a sum of floats depends on the order.
         let mut features: Vec<(u64, f32)> = features.into_iter().collect();
         features.sort_unstable_by_key(|(feature, _)| *feature);
         for (feature, weight) in features {

@@ -1,8 +1,8 @@
-//! A thesaurus of words about apps in twelve languages. It maps words with the same meaning to one concept.
+//! A thesaurus of words related to apps, in twelve languages. It maps words with the same meaning to one concept.
 //!
-//! Its file has one concept per line, `KEY: term, term | term, ...`, with a group of terms for each language. A term
-//! that ends in `*` stands for all words that begin with it. Terms are compared as folded words. A `~` before the key
-//! marks a concept that is so common that it says little about a text.
+//! The thesaurus file has one concept per line, `KEY: term, term | term, ...`, with a group of terms for each language.
+//! A term that ends in `*` matches all words that begin with it. Terms are compared as folded words. A `~` before the
+//! key marks a concept that is so common that it says little about the text.
 
 use std::sync::LazyLock;
 
@@ -10,19 +10,19 @@ use crate::text;
 
 const FILE: &str = include_str!("concepts.txt");
 
-/// Maximum length of a term: words, and characters in a script without spaces.
+/// Maximum length of a term, in words and in characters of a script without spaces.
 const MAX_WORDS: usize = 4;
 const MAX_DENSE: usize = 8;
 
-/// Number of a concept: the index of its line in the file, not counting empty lines and comments.
+/// A concept, as the index of its line in the thesaurus file, not counting empty lines and comments.
 pub type Concept = u16;
 
-/// A term: its position in the text of all terms, and its concept.
+/// A term, as its position in the concatenated text of all terms, and its concept.
 #[derive(Debug, Clone, Copy)]
 struct Term {
     from: u32,
     length: u8,
-    /// Whether it stands for all words that begin with it.
+    /// Whether the term matches all words that begin with it.
     open: bool,
     concept: Concept,
 }
@@ -70,8 +70,8 @@ impl Thesaurus {
         &self.text[from..from + usize::from(term.length)]
     }
 
-    /// Calls `each` with the concept of each term that equals `wanted`. With `open`, only terms that stand for all
-    /// words that begin with them count.
+    /// Calls `each` with the concept of each term that equals `wanted`. If `open` is set, considers only terms that
+    /// match all words that begin with them.
     fn exactly(&self, wanted: &str, open: bool, each: &mut impl FnMut(Concept)) {
         let from = self.terms.partition_point(|t| self.of(t) < wanted);
         for term in self.terms[from..].iter().take_while(|t| self.of(t) == wanted) {
@@ -81,8 +81,8 @@ impl Thesaurus {
         }
     }
 
-    /// Calls `each` with the concepts of a phrase: those of the terms that equal it, and of the open terms that equal
-    /// its beginning, with at least three bytes of its last word.
+    /// Calls `each` with the concepts of a phrase. These are the concepts of the terms that equal the phrase, and of
+    /// the open terms that equal its beginning and include at least three bytes of its last word.
     fn phrase(&self, phrase: &str, each: &mut impl FnMut(Concept)) {
         self.exactly(phrase, false, each);
         let last = phrase.rfind(' ').map_or(0, |at| at + 1);
@@ -92,19 +92,19 @@ impl Thesaurus {
     }
 }
 
-/// Returns the normalised form of a term, by which terms are compared: its folded words, separated by single spaces.
+/// Returns the normalised form of text, by which terms are compared: its folded words, separated by single spaces.
 fn key(term: &str) -> String {
     let folded = text::fold(term);
     let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
     words.join(" ")
 }
 
-/// Returns whether a concept is so common that it says little about a text.
+/// Returns whether a concept is so common that it says little about the text that mentions it.
 pub fn is_common(concept: Concept) -> bool {
     THESAURUS.common.contains(&concept)
 }
 
-/// Returns the concepts that a text mentions, sorted and without duplicates.
+/// Returns the concepts that `text` mentions, sorted and without duplicates.
 pub fn of(text: &str) -> Vec<Concept> {
     let thesaurus = &*THESAURUS;
     let folded = text::fold(text);

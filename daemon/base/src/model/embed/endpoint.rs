@@ -1,4 +1,4 @@
-//! An embedding model over HTTP: the `/embeddings` API of OpenAI, which many servers implement.
+//! An embedding model over HTTP: the OpenAI `/embeddings` API, which many servers implement.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const MAX_RESPONSE: usize = 32 << 20;
 /// Maximum number of components of a vector.
 const MAX_DIMENSIONS: usize = 8_192;
 
-/// A configured embedding endpoint.
+/// A configured endpoint for an embedding model.
 pub struct EmbeddingEndpoint {
     client: Client,
     url: String,
@@ -38,7 +38,7 @@ struct Item {
 }
 
 impl EmbeddingEndpoint {
-    /// Creates the configured endpoint; `None` if none is configured.
+    /// Creates the configured endpoint; `None` if no endpoint is configured.
     ///
     /// # Errors
     /// If the key cannot be read or the HTTP client cannot be created.
@@ -78,7 +78,7 @@ impl EmbeddingEndpoint {
             normalize(&mut item.embedding);
             let usable =
                 (1..=MAX_DIMENSIONS).contains(&item.embedding.len()) && item.embedding.iter().all(|x| x.is_finite());
-            // A vector of zeros has no direction, so nothing is near it.
+            // Reject a vector of zeros: it has no direction, so nothing is near it.
             let usable = usable && item.embedding.iter().any(|x| *x != 0.0);
             match vectors.get_mut(item.index).filter(|_| usable) {
                 Some(place) => *place = item.embedding,

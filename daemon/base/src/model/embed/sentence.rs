@@ -1,6 +1,6 @@
-//! A sentence model from a directory, run in this process: a BERT encoder whose outputs are combined into one vector.
-//! The directory has the files in which such models are published: `config.json`, `tokenizer.json` and
-//! `model.safetensors`, and optionally `sentence_bert_config.json` and `1_Pooling/config.json`.
+//! A sentence model that is loaded from a directory and runs in this process: a BERT encoder whose outputs are combined
+//! into a single vector. The directory contains the files in which such models are usually published: `config.json`,
+//! `tokenizer.json` and `model.safetensors`, and optionally `sentence_bert_config.json` and `1_Pooling/config.json`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -17,24 +17,25 @@ use super::{EmbeddedQuery, Embedder, Embedding, ModelError, normalize};
 use crate::task::run_blocking;
 use crate::text::cut;
 
-/// Maximum number of tokens of a text, unless the model sets a lower limit. The time grows with the number of tokens.
+/// Maximum number of tokens in an embedded text, unless the model has a lower limit. The run time grows with the number
+/// of tokens.
 const MAX_TOKENS: usize = 256;
 
-/// Thresholds of the letters per token of a text. Up to `SCRIPT`, the model does not know the script. Between
-/// `LANGUAGE_FROM` and `LANGUAGE_UP_TO`, its knowledge of the language grows. With a model for English, a token of an
-/// English text has 3 to 5.6 letters, a token of a German, French, Italian or Polish text 1.8 to 2.9, and a token of a
-/// Chinese text 1.
+/// Thresholds for the number of letters per token. Up to `SCRIPT`, the model does not know the script of the text.
+/// Between `LANGUAGE_FROM` and `LANGUAGE_UP_TO`, the estimate of how well it knows the language rises to 1. With a
+/// model for English, tokens have 3 to 5.6 letters in English text, 1.8 to 2.9 letters in German, French, Italian or
+/// Polish text, and 1 letter in Chinese text.
 const SCRIPT: f64 = 1.15;
 const LANGUAGE_FROM: f64 = 2.6;
 const LANGUAGE_UP_TO: f64 = 3.2;
 
-/// Length of the text from which the language is determined, characters. A model reads more than that.
+/// Maximum length of the start of a text that shows how well the model knows the language, characters.
 const MAX_TOLD: usize = 240;
 
-/// Time for which files must be unchanged before they are read again.
+/// Time for which changed model files must stay unchanged before they are read.
 const CHANGING: Duration = Duration::from_secs(2);
 
-/// How the outputs for the tokens are combined into one vector.
+/// How the encoder's outputs for the tokens are combined into one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pooling {
     /// The mean of all outputs.
@@ -43,14 +44,14 @@ enum Pooling {
     First,
 }
 
-/// A model in memory.
+/// A sentence model that is loaded into memory.
 struct Loaded {
     tokenizer: Tokenizer,
     encoder: Encoder,
     pooling: Pooling,
 }
 
-/// A sentence model, which is loaded on demand.
+/// A sentence model in a directory. It is loaded into memory on demand.
 pub struct SentenceModel {
     directory: PathBuf,
     identity: String,
@@ -64,14 +65,15 @@ fn json(file: &Path) -> Option<Value> {
     serde_json::from_slice(&crate::file::read_capped(file, 1 << 20).ok()?).ok()
 }
 
-/// Required files of a model, and their maximum sizes, bytes.
+/// The files that a model must have, and their maximum sizes, bytes.
 const FILES: [(&str, u64); 3] =
     [("config.json", 1 << 20), ("tokenizer.json", 256 << 20), ("model.safetensors", 4 << 30)];
 
-/// Maximum length of the header of the weights, bytes.
+/// Maximum length of the header in the file of weights, bytes.
 const MAX_HEADER: u64 = 100 << 20;
 
-/// Checks, before the files are read whole, that they are regular files within their maximum sizes.
+/// Checks that a model's files are regular files and do not exceed their maximum sizes, before they are read
+/// completely.
 fn check_files(directory: &Path) -> Result<(), String> {
     for (name, most) in FILES {
         let file = directory.join(name);
@@ -83,7 +85,7 @@ fn check_files(directory: &Path) -> Result<(), String> {
     check_header(&directory.join("model.safetensors"))
 }
 
-/// Checks that the header of the weights fits the file. The file begins with the length of the header.
+/// Checks that the header in the file of weights is not longer than the file. The file begins with the header's length.
 fn check_header(file: &Path) -> Result<(), String> {
     let failed = |e: std::io::Error| format!("{}: {e}", file.display());
     let mut opened = crate::file::open_regular(file).map_err(failed)?;
@@ -96,8 +98,8 @@ fn check_header(file: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the identity of the model in a directory: a hash of the whole content of its files. The path of the
-/// directory does not matter.
+/// Returns the identity of the model in a directory: a hash of its files' contents. The identity does not depend on the
+/// directory's path.
 fn identity_of(directory: &Path) -> Result<String, String> {
     check_files(directory)?;
     let mut hasher = Sha256::new();
@@ -122,7 +124,7 @@ impl std::io::Write for HashWriter<'_> {
     }
 }
 
-/// Sizes and modification times of the files of a model; `None` for one that is missing.
+/// Sizes and modification times of a model's files; `None` for a missing file.
 type Stamp = [Option<(u64, Option<SystemTime>)>; FILES.len()];
 
 fn stamp_of(directory: &Path) -> Stamp {
@@ -152,8 +154,8 @@ impl Loaded {
         Ok(Self { tokenizer, encoder, pooling: if first { Pooling::First } else { Pooling::Mean } })
     }
 
-    /// Returns how well the model knows the language of a text, 0 to 1. In a language that it knows, a word is split
-    /// into few tokens; in another language, into many.
+    /// Returns how well the model knows the language of `text`, 0 to 1. It splits words into few tokens in a language
+    /// that it knows, and into many tokens in other languages.
     fn known(&self, text: &str) -> Result<f64, String> {
         let text = cut::head(text, MAX_TOLD);
         let encoded = self.tokenizer.encode(text, false).map_err(|e| e.to_string())?;
@@ -190,7 +192,7 @@ impl Loaded {
 /// Checks that the model in a directory can be used.
 ///
 /// # Errors
-/// If a file is missing or invalid. The message names it.
+/// If a file is missing or invalid. The message names the file.
 fn check(directory: &Path) -> Result<Trial, String> {
     let identity = identity_of(directory)?;
     let model = Loaded::read(directory)?;
@@ -203,29 +205,30 @@ fn check(directory: &Path) -> Result<Trial, String> {
     })
 }
 
-/// Tries the model in a directory, in a child process. Blocking.
+/// Tries to use the model in a directory, in a child process. This function blocks.
 ///
 /// # Errors
 /// If the model cannot be used. The message gives the reason, and names the file if one is invalid.
 pub fn tried(directory: &Path) -> Result<Trial, String> {
-    // Make the cheap checks first, without a child process.
+    // First, make the cheap checks that need no child process.
     check_files(directory)?;
     trial::in_child(directory)
 }
 
-/// Tries the model within the limits and prints the result. Runs in the child process of a trial.
+/// Limits this process's resources, tries to use the model, and prints the result. Called in the child process of a
+/// trial.
 pub fn run_trial(directory: &Path) {
     trial::limit(directory);
     println!("{}", serde_json::to_string(&check(directory)).unwrap_or_default());
 }
 
 impl SentenceModel {
-    /// Tries the model in a directory. Returns it without loading it into memory.
+    /// Tries to use the model in a directory. Returns the model, which is not loaded into memory yet.
     ///
     /// # Errors
     /// If the model cannot be used.
     pub fn open(directory: &Path) -> Result<Self, String> {
-        // Take the stamp first, so that changes during the trial are noticed.
+        // Take the stamp first, so that changes to the files during the trial are detected.
         let stamp = stamp_of(directory);
         let identity = tried(directory)?.identity;
         Ok(Self {
@@ -237,19 +240,19 @@ impl SentenceModel {
         })
     }
 
-    /// Returns whether the files have changed since the model was opened. Its identity is then out of date.
+    /// Returns whether the model's files have changed since it was opened. If so, its identity is out of date.
     pub fn has_changed(&self) -> bool {
         stamp_of(&self.directory) != self.stamp
     }
 
-    /// Returns whether its files were written less than [`CHANGING`] ago, for example by a copy that is still running.
-    /// They must not be read yet.
+    /// Returns whether the model's files must not be read yet, because they were written less than [`CHANGING`] ago,
+    /// for example by a copy operation that is still running.
     pub fn is_changing(&self) -> bool {
         let times = stamp_of(&self.directory).into_iter().flatten().filter_map(|(_, modified)| modified);
         times.max().and_then(|last| last.elapsed().ok()).is_some_and(|since| since < CHANGING)
     }
 
-    /// Drops the model from memory if it was not used for at least `after`. Returns whether its memory was freed.
+    /// Drops the model from memory if it has not been used for at least `after`. Returns whether its memory was freed.
     pub fn drop_unused(&self, after: Duration) -> bool {
         let unused = self.used.lock().elapsed() >= after;
         // A model that is in use stays in memory until that use ends.
@@ -267,7 +270,7 @@ impl SentenceModel {
         if let Some(model) = &*loaded {
             return Ok(model.clone());
         }
-        // Check this before reading the files, because changed files have not been tried.
+        // Check the stamp before reading the files, because changed files have not been tried.
         if stamp_of(directory) != *stamp {
             return Err("its files have changed".to_owned());
         }
@@ -279,7 +282,7 @@ impl SentenceModel {
         Ok(model)
     }
 
-    /// Runs work with the model, which is loaded first if necessary.
+    /// Runs work with the model. Loads the model first if necessary.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Loaded) -> Result<T, String> + Send + 'static,

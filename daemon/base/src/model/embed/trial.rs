@@ -1,5 +1,5 @@
-//! Tries a sentence model in a child process, because loading files of unknown content may exhaust the memory or never
-//! end.
+//! Tries to use a sentence model in a child process, because loading files with unknown content may exhaust the memory
+//! or never end.
 
 use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -13,26 +13,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform;
 
-/// Command-line argument with which the daemon's program tries the model in a directory, prints a [`Trial`] or an error
-/// as JSON, and exits.
+/// Command-line argument that makes the daemon's program try the model in a directory, print a [`Trial`] or an error as
+/// JSON, and exit.
 pub const ARGUMENT: &str = "--try-model";
-/// Limit of the address space of a trial, bytes: `MEMORY` plus `TIMES_WEIGHTS` times the size of the weights.
+/// A trial's address space limit (bytes) is `MEMORY` plus `TIMES_WEIGHTS` times the size of the weights.
 const MEMORY: u64 = 1 << 30;
 const TIMES_WEIGHTS: u64 = 4;
-/// Limits of the processor time of a trial, seconds, and of its total time.
+/// Limits for a trial's processor time (seconds) and for its total time.
 const CPU_SECONDS: u64 = 60;
 const MAX_TIME: Duration = Duration::from_secs(120);
-/// Interval at which a trial is polled.
+/// Interval at which a trial's process is polled for its exit.
 const POLL: Duration = Duration::from_millis(5);
-/// Maximum length of the output of a trial, bytes.
+/// Maximum length of a trial's output, bytes.
 const MAX_OUTPUT: u64 = 64 << 10;
 
-/// Properties of a usable model.
+/// Result of a successful trial: the model's properties.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// A hash of its files.
+    /// Identity of the model: a hash of its files.
     pub identity: String,
-    /// Components of a vector.
+    /// Number of components in the model's vectors.
     pub dimensions: usize,
     /// Time to embed one sentence, milliseconds.
     pub sentence_ms: f64,
@@ -40,12 +40,12 @@ pub struct Trial {
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the path of the daemon's program, if that is not the running program.
+/// Sets the path of the daemon's program, which runs trials. By default, this is the running program.
 pub fn use_program(path: PathBuf) {
     let _ = PROGRAM.set(path);
 }
 
-/// Tries the model in a directory, in a child process. Blocking.
+/// Tries to use the model in a directory, in a child process. This function blocks.
 ///
 /// # Errors
 /// If the model cannot be used. The message gives the reason, and names the file if one is invalid.
@@ -68,7 +68,7 @@ pub(super) fn in_child(directory: &Path) -> Result<Trial, String> {
     }
 }
 
-/// Waits for a trial to exit. Kills a trial that takes too long.
+/// Waits for a trial's process to exit, and kills the process if it takes too long.
 fn wait(child: &mut Child) -> Result<ExitStatus, String> {
     let deadline = Instant::now() + MAX_TIME;
     loop {
@@ -102,7 +102,7 @@ fn cause(status: ExitStatus) -> String {
     }
 }
 
-/// Limits the resources of this process, which runs a trial.
+/// Limits the resources of the current process, which runs a trial.
 pub(super) fn limit(directory: &Path) {
     let weights = std::fs::metadata(directory.join("model.safetensors")).map_or(0, |meta| meta.len());
     let most = MEMORY + TIMES_WEIGHTS * weights;

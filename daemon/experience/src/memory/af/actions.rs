@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The result of converting an action.
 pub(super) enum Parsed {
     Clean(Action),
-    /// The converted action, which was changed, and the reason.
+    /// The converted action after a change, such as the removal of typed text, and the reason for the change.
     Cleaned(Action, &'static str),
     /// The action cannot be imported, for this reason.
     Unusable(&'static str),
@@ -23,7 +23,7 @@ fn number(args: &Map<String, Value>, name: &str) -> Option<f64> {
     args.get(name).and_then(Value::as_f64)
 }
 
-/// Converts an action from its verb and its parameters as JSON.
+/// Converts an `af` action, given as its verb and its parameters in JSON.
 pub(super) fn action(op: &str, args: &str) -> Parsed {
     let args: Map<String, Value> = match serde_json::from_str(if args.trim().is_empty() { "{}" } else { args }) {
         Ok(Value::Object(args)) => args,
@@ -54,7 +54,7 @@ pub(super) fn action(op: &str, args: &str) -> Parsed {
             Parsed::Unusable("the key code is missing")
         }
         "swipe" | "back" | "home" | "key" => {
-            // Keeps only numbers and the points of a swipe, so that no typed text is imported.
+            // Keeps only numbers and a swipe's points, so that no typed text is imported.
             let is_numeric = |value: &Value| {
                 value.is_number()
                     || value.as_str().is_some_and(|s| s.chars().all(|c| c.is_ascii_digit() || ".,-".contains(c)))

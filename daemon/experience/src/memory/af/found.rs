@@ -1,4 +1,4 @@
-//! The contents of an `af` memory that can be imported.
+//! The importable contents of an `af` memory.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use afd_proto::vocabulary::Action;
 use crate::memory::notes::NewNote;
 use afd_store::artifact::NewRow;
 
-/// A row of a session.
+/// A row and the session to which it belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InSession<T> {
     /// Name of the session in `af`.
@@ -42,7 +42,7 @@ pub struct AfTransition {
     pub post: Option<(String, String)>,
     /// Verb of the check after the action.
     pub verify_op: Option<String>,
-    /// Numbers of successes, verified successes and failures.
+    /// Numbers of successes, verified successes and failures, in this order.
     pub counts: [i64; 3],
     /// Time of the last success, UTC milliseconds.
     pub last_success_at: Option<i64>,
@@ -55,9 +55,9 @@ pub struct AfRecovery {
     pub page: AfPage,
     /// Cause of the failure, as an error code of this daemon.
     pub cause: String,
-    /// The recovering action.
+    /// The action that was tried as a recovery.
     pub action: Action,
-    /// Numbers of successes and failures.
+    /// Numbers of successes and failures, in this order.
     pub counts: [i64; 2],
     /// Time of the last success, UTC milliseconds.
     pub last_success_at: Option<i64>,
@@ -82,17 +82,17 @@ pub struct AfMemory {
     pub remarks: Vec<Remark>,
 }
 
-/// Index of notes in [`AfMemory::tallies`].
+/// Index of the tally for notes in [`AfMemory::tallies`].
 pub const NOTES: usize = 0;
-/// Index of transitions in [`AfMemory::tallies`].
+/// Index of the tally for transitions in [`AfMemory::tallies`].
 pub const TRANSITIONS: usize = 1;
-/// Index of recoveries in [`AfMemory::tallies`].
+/// Index of the tally for recoveries in [`AfMemory::tallies`].
 pub const RECOVERIES: usize = 2;
-/// Index of artifacts in [`AfMemory::tallies`].
+/// Index of the tally for artifacts in [`AfMemory::tallies`].
 pub const ARTIFACTS: usize = 3;
-/// Index of events in [`AfMemory::tallies`].
+/// Index of the tally for events in [`AfMemory::tallies`].
 pub const EVENTS: usize = 4;
-/// Names of the tables, by index.
+/// Names of the tables, in the order of [`AfMemory::tallies`].
 pub(super) const TABLES: [&str; 5] = ["notes", "transitions", "recoveries", "artifacts", "events"];
 
 impl AfMemory {

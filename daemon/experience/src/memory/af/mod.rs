@@ -1,5 +1,5 @@
-//! Reads the memory of `af` 0.5, and removes wrong data from it: credit for failed acts, aliases that are only valid
-//! within their snapshot, and typed text.
+//! Reads a memory of `af` 0.5, and leaves out data that must not be imported: credit for failed acts, aliases that are
+//! only valid within their snapshot, and typed text.
 
 mod actions;
 mod found;
@@ -22,7 +22,7 @@ use afd_screen::page::fingerprint;
 use afd_screen::page::target::action_key;
 use afd_store::artifact::NewRow;
 
-/// An error of reading a database of `af`.
+/// An error while reading an `af` database.
 #[derive(Debug, thiserror::Error)]
 pub enum AfError {
     /// The file cannot be read.
@@ -34,7 +34,7 @@ pub enum AfError {
         #[source]
         error: std::io::Error,
     },
-    /// The file is not a database of `af` 0.5.
+    /// The file is not an `af` 0.5 database.
     #[error("{}: {why}", path.display())]
     Foreign {
         /// The file.
@@ -53,17 +53,17 @@ struct Source<'a> {
     trace: &'a str,
 }
 
-/// Reads a database. `trace` is the id of the importing call. The database is copied first, so that SQLite creates no
-/// files next to the original.
+/// Reads an `af` database. `trace` is the trace id of the importing call. The database is copied first, so that SQLite
+/// creates no files next to the original.
 ///
 /// # Errors
-/// When the file cannot be read, or is not a database of `af` 0.5.
+/// Returns an error if the file cannot be read or is not an `af` 0.5 database.
 pub fn read(path: &Path, trace: &str) -> Result<AfMemory, AfError> {
     let io = |error| AfError::Io { path: path.to_owned(), error };
     let foreign = |why: String| AfError::Foreign { path: path.to_owned(), why };
     let wal = PathBuf::from(format!("{}-wal", path.display()));
     for file in [path, &wal] {
-        // Opening a FIFO would wait for its writer.
+        // Opening a FIFO would block until another process opens it for writing.
         if std::fs::metadata(file).is_ok_and(|meta| !meta.is_file()) {
             return Err(foreign("not a regular file".to_owned()));
         }
@@ -109,12 +109,12 @@ pub fn read(path: &Path, trace: &str) -> Result<AfMemory, AfError> {
     Ok(found)
 }
 
-/// Returns a text column, or an empty text if it is null.
+/// Returns the value of a text column, or an empty string if it is null.
 fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<String> {
     Ok(row.get::<_, Option<String>>(column)?.unwrap_or_default())
 }
 
-/// Parses a time in the format of `af` (RFC 3339). Returns UTC milliseconds.
+/// Parses a time in the format that `af` uses (RFC 3339). Returns UTC milliseconds, or `None` if the time is invalid.
 fn time(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }
@@ -235,7 +235,7 @@ fn transitions(connection: &Connection, found: &mut AfMemory, _: &Source<'_>) ->
     Ok(())
 }
 
-/// Merges another row of the same page and action into a transition.
+/// Merges another row for the same page and action into a transition.
 fn merge(known: &mut AfTransition, other: AfTransition) {
     for (count, more) in known.counts.iter_mut().zip(other.counts) {
         *count += more;
@@ -247,7 +247,7 @@ fn merge(known: &mut AfTransition, other: AfTransition) {
     known.last_success_at = known.last_success_at.max(other.last_success_at);
 }
 
-/// Maps a failure cause of `af` to an error code of this daemon.
+/// Maps an `af` failure cause to one of this daemon's error codes.
 fn cause(text: &str) -> String {
     match text {
         "NETWORK_ERROR" => "DEVICE_UNREACHABLE",

@@ -1,4 +1,4 @@
-//! The common parts of all files of the format: ordered objects, times and names.
+//! The parts that all files in the format have in common: ordered objects, times and names.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Member of a row for data of `afd` that has no other member in the format.
+/// Name of the row member that holds `afd` data for which the format has no other member.
 pub(super) const OURS: &str = "afd";
 
-/// A remark about a part of a file that is not imported unchanged.
+/// A remark about a part of a file that cannot be imported unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// File, relative to the given directory.
     pub file: String,
-    /// Key of the row; empty for the file itself.
+    /// Key of the row; empty if the remark is about the file itself.
     pub key: String,
-    /// Reason.
+    /// Reason why the part cannot be imported unchanged.
     pub why: String,
 }
 
-/// A JSON object that keeps the order of its file, because the order decides ties.
+/// A JSON object that keeps the order of its members in the file, because this order breaks ties.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ordered(pub Vec<(String, Value)>);
 
@@ -38,7 +38,7 @@ impl Serialize for Ordered {
 pub enum Content {
     /// Members of `meta.json`.
     Members(Ordered),
-    /// Rows of the other files.
+    /// Rows of any other file, each with its key.
     Rows(Vec<(String, Ordered)>),
 }
 
@@ -101,7 +101,7 @@ pub(super) fn take(map: &mut Map<String, Value>, key: &str) -> Option<Value> {
     map.remove(key)
 }
 
-/// Format of all times in these files: local, without a time zone.
+/// Format of all times in these files: local time without a time zone.
 pub(super) const TIME: &str = "%Y-%m-%d %H:%M:%S";
 
 /// Parses a local time into UTC milliseconds.
@@ -116,7 +116,8 @@ pub(super) fn local(ms: i64) -> String {
     at.to_zoned(jiff::tz::TimeZone::system()).strftime(TIME).to_string()
 }
 
-/// Returns the directory name of an app, by the rules of the source tool. The name cannot leave the parent directory.
+/// Returns the directory name of an app, by the source tool's rules. The name cannot refer to anything outside the
+/// parent directory.
 pub fn directory_of(app: &str) -> String {
     let name = app.to_lowercase().replace(' ', "_");
     let safe: String = name.chars().map(|c| if c == '/' || c == '\\' || c.is_control() { '-' } else { c }).collect();
@@ -126,7 +127,7 @@ pub fn directory_of(app: &str) -> String {
     }
 }
 
-/// Returns the file name of a component's picture, by the rules of the source tool.
+/// Returns the file name of a component's picture, by the source tool's rules.
 pub fn picture_of(name: &str) -> String {
     let clean: String = name
         .chars()

@@ -2,9 +2,9 @@
 //! `afd` reads three versions of the format and writes one.
 //!
 //! An app is a directory with `meta.json`, `components.json`, `states.json` and `transitions.json` (in the oldest
-//! version a single `profile.json`), its pictures, and one such directory for each site. Data without a member in the
-//! format is written to the member `afd` of a row. The source tool preserves it, as it does all unknown members.
-//! Likewise, `afd` preserves members that it does not know in `extra`.
+//! version a single `profile.json`), its pictures, and one such directory for each site. Data for which the format has
+//! no member is written to the member `afd` of a row. The source tool preserves this member, as it does all unknown
+//! members. Likewise, `afd` preserves unknown members in `extra`.
 
 mod format;
 mod import;

@@ -1,4 +1,4 @@
-//! Reads the intact files of a directory in the format, without modifying any of them.
+//! Reads the intact files in a directory that has this format, without modifying any of them.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ const MAX_FILE: u64 = 256 << 20;
 pub struct Directory {
     /// Path relative to the given directory; empty for the given directory itself.
     pub name: String,
-    /// Path.
+    /// Path of the directory.
     pub path: PathBuf,
-    /// Name of the directory of a site; `None` for an app.
+    /// Name of a site's directory; `None` for an app.
     pub site: Option<String>,
     /// Content of `meta.json`.
     pub meta: Map<String, Value>,
@@ -27,19 +27,19 @@ pub struct Directory {
     pub states: Ordered,
     /// Content of `transitions.json`.
     pub transitions: Ordered,
-    /// Pictures of pages, the files in `pages/`.
+    /// Pictures of pages: the files in `pages/`.
     pub pages: Vec<PathBuf>,
-    /// Parts that could not be used.
+    /// Parts that could not be used, with the reasons.
     pub remarks: Vec<Remark>,
 }
 
-/// An error of reading a directory.
+/// An error while reading a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The path does not exist, or is not a directory.
     #[error("{} is not a directory", .0.display())]
     NoDirectory(PathBuf),
-    /// The directory has none of the files.
+    /// The directory contains none of the expected files.
     #[error("no visual memory in {}: expected meta.json, components.json or profile.json", .0.display())]
     NoMemory(PathBuf),
 }
@@ -47,7 +47,7 @@ pub enum ReadError {
 /// Reads an app, or a directory of apps, with their sites.
 ///
 /// # Errors
-/// When `dir` is not a directory, or contains no app.
+/// Returns an error if `dir` is not a directory or contains no app.
 pub fn read(dir: &Path) -> Result<Vec<Directory>, ReadError> {
     if !dir.is_dir() {
         return Err(ReadError::NoDirectory(dir.to_owned()));
@@ -149,8 +149,7 @@ impl Directory {
         }
     }
 
-    /// Converts the single file of the oldest version to the four files of later versions, by the rules of the source
-    /// tool.
+    /// Converts the single file of the oldest version to the four files of later versions, by the source tool's rules.
     fn take_profile(&mut self) {
         let (whole, text) = self.object_and_text("profile.json");
         let mut profile: Map<String, Value> = whole.0.iter().cloned().collect();
@@ -206,14 +205,14 @@ impl Directory {
     }
 }
 
-/// Returns a member of an object in the order of the text, which a parsed value does not keep.
+/// Returns a member of an object in `text`, with its own members in their original order, which a parsed value loses.
 fn in_order(text: &str, key: &str) -> Option<Ordered> {
     let members: std::collections::HashMap<String, Box<serde_json::value::RawValue>> =
         serde_json::from_str(text).ok()?;
     serde_json::from_str(members.get(key)?.get()).ok()
 }
 
-/// Adds the usage counts that components of the oldest version lack.
+/// Adds the usage counts that a component in the oldest version of the format lacks.
 fn age(row: &mut Value) {
     let Some(row) = row.as_object_mut() else { return };
     let learned = row.get("learned_at").cloned();
@@ -224,8 +223,8 @@ fn age(row: &mut Value) {
     row.entry("consecutive_misses").or_insert(json!(0));
 }
 
-/// Counts equal transitions of the oldest version, which lists them one by one. The result has the time of the last one
-/// and the position of the first one.
+/// Counts equal transitions in the oldest version, which lists every use separately. Each resulting transition has the
+/// time of its last use and the position of its first use.
 fn transitions(rows: Vec<Value>) -> Ordered {
     let mut out = Ordered::default();
     let text = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -253,7 +252,7 @@ fn transitions(rows: Vec<Value>) -> Ordered {
     out
 }
 
-/// Reads a JSON object from a file. Returns the object and the text of the file, or `None` if there is no file.
+/// Reads a JSON object from a file. Returns the object and the text of the file, or `None` if the file does not exist.
 fn load(path: &Path) -> Result<Option<(Ordered, String)>, String> {
     let bytes = match file::read_capped(path, MAX_FILE) {
         Ok(bytes) => bytes,

@@ -17,7 +17,7 @@ use afd_store::{Result, Sql as _, args};
 /// A picture to copy to the export.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// Uid of its artifact.
+    /// Uid of the artifact that contains the picture.
     pub artifact: String,
     /// Target path, relative to the directory of the app or site.
     pub file: String,
@@ -28,11 +28,11 @@ pub struct Picture {
 pub struct Export {
     /// Directory, relative to the target directory.
     pub directory: String,
-    /// Names and contents of its files.
+    /// Names and contents of the files.
     pub files: Vec<(&'static str, Content)>,
     /// Pictures to copy.
     pub pictures: Vec<Picture>,
-    /// Numbers of components, states and transitions.
+    /// Numbers of components, states and transitions, in this order.
     pub counts: (usize, usize, usize),
 }
 
@@ -57,7 +57,7 @@ pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<
     Ok(export)
 }
 
-/// Returns the directory name of a site: the one that it was imported from, if any.
+/// Returns the directory name of a site: the name of the directory from which it was imported, if any.
 fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<String> {
     let text: Option<String> =
         connection.query_row("SELECT extra FROM apps WHERE id = :id", args! {id: known.id}, |row| row.get("extra"))?;
@@ -94,7 +94,7 @@ fn put_rest(row: &mut Ordered, extra: Map<String, Value>) {
     row.0.extend(extra.into_iter().filter(|(key, _)| !key.starts_with('_')));
 }
 
-/// Returns the domain of a site, from which an import derives the name of the site; empty for an app.
+/// Returns the domain of a site, from which an import derives the site's name. Returns an empty string for an app.
 fn domain(connection: &Connection, known: &Known) -> Result<String> {
     let Some(site) = &known.scope.site else { return Ok(String::new()) };
     let hosts = scope::hosts(connection, known.id)?;

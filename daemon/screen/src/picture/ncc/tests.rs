@@ -1,7 +1,7 @@
 use super::*;
 use image::{Rgb, imageops};
 
-/// Returns a random picture without repeating parts.
+/// Returns a random picture that contains no repeated parts.
 fn noise(width: u32, height: u32, seed: u32) -> RgbImage {
     let mut state = seed.wrapping_mul(2_654_435_761) | 1;
     // Coarse grain, as in real screenshots.

@@ -95,8 +95,7 @@ impl Call {
     }
 }
 
-/// Publishes an event to subscribers. Runs on the writer thread, so that events are published in the order of their
-/// commits.
+/// Publishes an event to subscribers. Runs on the writer thread, so that events are published in commit order.
 fn publish(live: &Live, recorded: &Option<afd_proto::memory::Event>) {
     if let Some(event) = recorded {
         live.publish(Message::Event(Box::new(event.clone())));

@@ -11,8 +11,8 @@ use afd_store::{self as store, Piece};
 const AT_A_TIME: u64 = 500;
 
 /// Checks all records of a file in a temporary in-memory database: their fields, lengths, ranges, and the constraints
-/// of the columns. References to other records are not checked. Calls `passed` with the bytes of each line; an error of
-/// it ends the check.
+/// of the columns. References to other records are not checked. Calls `passed` with the bytes of each line; an error
+/// that it returns ends the check.
 ///
 /// # Errors
 /// `INVALID_PARAMS` for `file`, naming the first invalid line.

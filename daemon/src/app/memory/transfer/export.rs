@@ -1,4 +1,4 @@
-//! `memory.export`.
+//! Implements `memory.export`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use afd_experience::visual;
 use afd_store::exchange::{Record, dump_kind};
 use afd_store::{Connection, SCHEMA};
 
-/// `memory.export`
+/// Implements `memory.export`.
 ///
 /// # Errors
 /// If the file cannot be written or belongs to the daemon.
@@ -29,7 +29,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
     if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
         return Err(Error::param("file", "a regular file, or a new one", path.display()));
     }
-    // An export never contains a part of an import.
+    // An export must never contain a partial import.
     let _turn = whole(core).await?;
     let target = path.clone();
     let written = core.store.read_all(move |c| {

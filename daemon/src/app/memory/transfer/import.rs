@@ -37,7 +37,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// `memory.import`
+/// Implements `memory.import`.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if the file cannot be read or a line is invalid; nothing is imported in these cases.
@@ -98,18 +98,18 @@ fn prefix(database: &Path) -> String {
     file::unfinished("import", database)
 }
 
-/// Returns the directory of a database: that of the file, not of a link to it.
+/// Returns the directory that contains the database file itself, not a link to it.
 fn directory(database: &Path) -> PathBuf {
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     real.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Creates a temporary file next to the database. It is deleted unless it is kept.
+/// Creates a temporary file next to the database. The file is deleted unless the caller keeps it.
 fn temporary(database: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(&prefix(database)).tempfile_in(directory(database))
 }
 
-/// Imports the records of a file and rolls them back.
+/// Imports the records in a file, then rolls the import back.
 ///
 /// # Errors
 /// If a line is invalid.

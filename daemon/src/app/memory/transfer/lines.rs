@@ -1,4 +1,4 @@
-//! The lines of a file: a header, records, and an end that counts them.
+//! The lines of an export file: a header, records, and an end line with the number of records.
 
 use std::io::{self, BufRead};
 
@@ -14,7 +14,7 @@ use afd_store::exchange::Record;
 /// Maximum length of a line, bytes.
 const MAX_LINE: u64 = 64 << 20;
 
-/// The first line.
+/// First line of an export file.
 #[derive(Debug, Deserialize)]
 struct Header {
     format: String,
@@ -24,10 +24,10 @@ struct Header {
     scope: Option<String>,
 }
 
-/// A record with its place in the file.
+/// A record and its line in the file.
 #[derive(Clone)]
 pub(super) struct Line {
-    /// Number of the line; the header is the first one.
+    /// Line number; the header is line 1.
     pub number: usize,
     /// Type of the record.
     pub kind: String,

@@ -20,7 +20,7 @@ use check::check;
 pub use export::export;
 pub use import::{import, import_dry_run, resume, whole};
 
-/// Registers the methods of this file.
+/// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemoryExport, _, _>(|core, p| async move { export(&core, &p).await });
     methods.add::<MemoryImport, _, _>(|core, p| async move { import(&core, &p).await });

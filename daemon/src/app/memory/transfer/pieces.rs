@@ -18,13 +18,13 @@ use afd_experience::memory;
 use afd_store::exchange::imports::{self, Import};
 use afd_store::{self as store, Connection, Piece, StoreError};
 
-/// Maximum number of records that are read at a time, and maximum number of their bytes.
+/// Maximum number of records that are read at a time, and the maximum of their total length in bytes.
 const MAX_RECORDS: usize = 1_000;
 const MAX_BYTES: usize = 1 << 20;
 
 type Read = Lines<BufReader<File>>;
 
-/// Reads the next records; none at the end.
+/// Reads the next records; returns none at the end of the file.
 fn read_some(mut lines: Read) -> Result<(Read, VecDeque<Line>)> {
     let (mut found, mut bytes) = (VecDeque::new(), 0);
     while found.len() < MAX_RECORDS && bytes < MAX_BYTES {
@@ -75,7 +75,7 @@ pub(super) fn at_once(connection: &Connection, input: impl BufRead, merge: bool)
 /// Applies an accepted file. `is_resumed` is true if an earlier run did not complete.
 ///
 /// # Errors
-/// If the database cannot be written, or the daemon is stopping. The records applied so far stay, and a later run
+/// If the database cannot be written, or if the daemon is stopping. The records applied so far stay, and a later run
 /// applies the rest.
 pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resumed: bool) -> Result<Imported> {
     let opened = path.to_owned();

@@ -21,23 +21,23 @@ use afd_workspace as session;
 /// Maximum number of remarks about skipped records.
 const MAX_REMARKS: usize = 20;
 
-/// Imports records, or only checks them.
+/// Importer that imports records, or only checks them.
 pub(super) struct Taking {
     kinds: Vec<(Subject, Kind)>,
     loader: Loader,
     folds: memory::transfer::Folds,
     is_check: bool,
-    /// Counts and remarks of the records so far.
+    /// Counts and remarks for the records imported so far.
     pub done: Imported,
-    /// Whether the counters of experience must be rebuilt.
+    /// Whether the experience counters must be rebuilt.
     pub counts_again: bool,
 }
 
 impl Taking {
-    /// Returns an importer for the records of an import.
+    /// Returns an importer for the records of the given import.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub(super) fn new(connection: &Connection, import: Import) -> store::Result<Self> {
         let kinds = kinds::all();
         let loader = Loader::new(connection, kinds.iter().map(|(_, kind)| kind), import)?;
@@ -47,7 +47,7 @@ impl Taking {
     /// Returns an importer that only checks the fields of records, in a database without rows.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub(super) fn checking(connection: &Connection) -> store::Result<Self> {
         let kinds = kinds::all();
         let loader = Loader::checking(connection, kinds.iter().map(|(_, kind)| kind))?;

@@ -1,4 +1,4 @@
-//! Queries Qdrant for the neighbours of a vector, and maps its response to entries of this database.
+//! Queries Qdrant for the neighbours of a vector, and maps its response to entries in this database.
 
 use std::collections::HashMap;
 
@@ -18,31 +18,31 @@ use afd_recall::terms::Effort;
 use afd_recall::{entries, vectors};
 use afd_store::{Connection, Result, now_ms};
 
-/// Row id of a model without vectors in this database.
+/// Placeholder row id for a model without vectors in this database.
 const UNUSED: i64 = -1;
 /// Number of points that are requested in addition to those needed, because some may have changed since the upload.
 const SPARE: usize = 20;
 
-/// Response of Qdrant to a query.
+/// Qdrant's response to a query.
 pub struct Answer {
     identity: String,
     neighbours: Vec<Neighbour>,
 }
 
-/// Response of Qdrant, mapped to this database.
+/// Qdrant's response, mapped to this database.
 pub struct Resolved {
     /// Row id of the model whose vectors were searched.
     pub model: i64,
-    /// Entries of this store.
+    /// Row ids of entries in this store.
     pub own: Vec<i64>,
-    /// Entries of other stores, by negative ids.
+    /// Entries from other stores, keyed by negative ids.
     pub foreign: HashMap<i64, Foreign>,
-    /// Entries of other stores in the form of a response, by the same ids.
+    /// The same entries as they are returned in a response, keyed by the same ids.
     pub entries: HashMap<i64, RecallEntry>,
 }
 
-/// Queries the configured Qdrant for neighbours of a query. Returns its response, or a message about what is missing
-/// without it.
+/// Queries the configured Qdrant for neighbours of a query. Returns its response, or a message that says what is
+/// missing because Qdrant did not respond.
 pub async fn ask(
     recall: &Recall,
     settings: &RecallSettings,
@@ -74,12 +74,12 @@ pub async fn ask(
 }
 
 impl Answer {
-    /// Maps a response to entries of this database. Entries of other stores must have `tag`, if it is given.
+    /// Maps a response to entries in this database. Entries from other stores must have the tag `tag`, if it is given.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn resolve(self, c: &Connection, origin: &str, tag: Option<&str>) -> Result<Resolved> {
-        // A store without entries has no row of the model, but finds entries of other stores.
+        // A store without entries has no row of the model, but finds entries from other stores.
         let model = vectors::find_model(c, &self.identity)?.map_or(UNUSED, |model| model.id);
         let tag = tag.map(text::fold);
         let mut resolved = Resolved { model, own: Vec::new(), foreign: HashMap::new(), entries: HashMap::new() };
@@ -101,11 +101,11 @@ impl Answer {
     }
 }
 
-/// Returns whether an entry of another store may be returned. It must not be a message or private to a session, and its
-/// app, site and expiry must equal the fields by which Qdrant filters.
+/// Returns whether an entry from another store may be returned to a caller. It must not be a message or private to a
+/// session, and its app, site and expiry must equal the fields by which Qdrant filters.
 fn is_entry(payload: &Payload) -> bool {
     let same = |shown: &Option<String>, filtered: &str| shown.as_deref().unwrap_or_default().to_lowercase() == filtered;
-    // The filter field must equal the field of the entry.
+    // The filter field must equal the field in the entry.
     if payload.entry.expires_at != payload.expires_at {
         return false;
     }
@@ -114,20 +114,20 @@ fn is_entry(payload: &Payload) -> bool {
 }
 
 impl Resolved {
-    /// Combines the response with the index of this process.
+    /// Combines the response with this process's in-memory index.
     pub fn beside<'a>(&'a self, index: &'a Index) -> Answered<'a> {
         Answered { index, model: self.model, own: self.own.clone(), foreign: &self.foreign }
     }
 }
 
-/// Limits for entries of other stores: characters of names and titles, characters of texts, number of tags, number of
+/// Limits for entries from other stores: characters in names and titles, characters in texts, number of tags, number of
 /// related entries.
 const MAX_NAME: usize = 300;
 const MAX_TEXT: usize = 32_000;
 const MAX_TAGS: usize = 20;
 const MAX_RELATED: usize = 50;
 
-/// Converts an entry of another store for a response. All fields except the text are forced onto one line.
+/// Converts an entry from another store for a response. All fields except the text are forced onto one line.
 fn handed_over(payload: Payload) -> RecallEntry {
     let name = |text: &str| cut::head(&cut::one_line(text), MAX_NAME).to_owned();
     let RecallEntry { title, text, app, site, session, source, confidence, tags, related, .. } = payload.entry;

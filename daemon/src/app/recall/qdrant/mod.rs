@@ -1,7 +1,7 @@
-//! The external index: the configured Qdrant. `send` uploads changed entries, and `ask` queries it for entries of other
-//! stores.
+//! The external index: the configured Qdrant. `send` uploads changed entries, and `ask` queries it for entries from
+//! other stores.
 //!
-//! Private entries of a session never leave this machine. Uploads that fail are retried until they succeed, because the
+//! A session's private entries never leave this machine. Uploads that fail are retried until they succeed, because the
 //! versions of the entries are the outbox.
 
 mod ask;
@@ -32,7 +32,7 @@ async fn searched_model(recall: &Recall, settings: &RecallSettings) -> Option<St
     }
 }
 
-/// Returns the status of the upload to the configured Qdrant.
+/// Returns the status of uploads to the configured Qdrant.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -68,8 +68,8 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
 const MAX_TELLING: Duration = Duration::from_millis(500);
 const TELLING_POLL: Duration = Duration::from_millis(10);
 
-/// Returns the URL of a Qdrant that may still hold deleted data: the configured one, if changes are still pending after
-/// a short wait, or one that was configured before.
+/// Returns the URL of a Qdrant that may still hold deleted data: the configured Qdrant if changes are still pending
+/// after a short wait, or a previously configured Qdrant.
 pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
     let settings = core.config.get().recall.clone();
     let started = Instant::now();

@@ -22,7 +22,7 @@ use afd_workspace as session;
 
 /// Number of changes that are uploaded at a time.
 const BATCH: i64 = 64;
-/// Row id that no model has.
+/// Row id that no model has, used where there is no model.
 const NO_MODEL: i64 = 0;
 /// Number of changes whose points are deleted at a time.
 const FORGOTTEN: i64 = 500;
@@ -42,7 +42,7 @@ enum Failure {
     Settings(String),
 }
 
-/// Starts the background task.
+/// Starts the background task that uploads changed entries.
 pub fn start(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
     let (wake, again) = (core.recall.changed.clone(), core.recall.again.clone());
@@ -80,10 +80,10 @@ pub fn start(core: &Arc<Core>) {
 /// State of the upload to a collection.
 #[derive(Default)]
 struct Sender {
-    /// URL and name of the collection that is prepared.
+    /// URL of the Qdrant, and name of the collection in it that has been prepared for uploads.
     prepared: Option<(String, String)>,
     checked: Option<Instant>,
-    /// Number of consecutive checks that found a difference.
+    /// Number of consecutive checks that found a difference between the uploaded points and those in Qdrant.
     lacked: u32,
 }
 
@@ -95,7 +95,7 @@ struct Target {
 }
 
 impl Sender {
-    /// Uploads some changes. Returns whether there may be more.
+    /// Uploads the next batch of changes. Returns whether there may be more.
     async fn send(&mut self, core: &Arc<Core>, settings: &RecallSettings) -> std::result::Result<bool, Failure> {
         let Some(qdrant) = core.recall.outside(settings) else { return Ok(false) };
         let qdrant = qdrant.map_err(Failure::Settings)?;
@@ -119,7 +119,7 @@ impl Sender {
                 begin_again(&core.store, &target).await?;
                 return Ok(true);
             }
-            // The collection may have been replaced. Preparing it finds out.
+            // The collection may have been replaced. Preparing it again detects this.
             Err(Failure::Qdrant(QdrantError::Refused(_))) => self.prepared = None,
             // Qdrant may come back without its points, so they are checked again.
             Err(_) if self.lacked == 0 => self.checked = None,
@@ -250,8 +250,8 @@ async fn begin_again(store: &Store, target: &Target) -> Result<()> {
     store.write(move |c| outbox::begin_again(c, row)).await
 }
 
-/// Returns whether Qdrant has exactly the uploaded points. It has not if Qdrant or this store was restored from a
-/// backup. `None` if something has changed in the meantime.
+/// Returns whether Qdrant has exactly the uploaded points. This is not the case if Qdrant or this store was restored
+/// from a backup. `None` if something has changed in the meantime.
 async fn has_all(store: &Store, qdrant: &Qdrant, target: &Target) -> std::result::Result<Option<bool>, Failure> {
     let Target { outbox, model, origin } = target;
     let (position, model) = (outbox.position, model.id);
@@ -272,7 +272,7 @@ async fn has_all(store: &Store, qdrant: &Qdrant, target: &Target) -> std::result
     Ok(Some(there == count && (count == 0 || recent == 1)))
 }
 
-/// Deletes the points of the stores that this one replaced when it was restored from a backup.
+/// Deletes the points uploaded by the stores that this one replaced when it was restored from a backup.
 async fn withdraw_former(store: &Store, qdrant: &Qdrant, collection: &str) -> std::result::Result<(), Failure> {
     for former in store.read_all(former_origins).await? {
         qdrant.delete_where(collection, &[of_store(&former)], &[]).await?;
@@ -280,7 +280,7 @@ async fn withdraw_former(store: &Store, qdrant: &Qdrant, collection: &str) -> st
     Ok(())
 }
 
-/// Returns the outboxes of earlier models and settings at a Qdrant: all but that of the target.
+/// Returns the outboxes of earlier models and settings at a Qdrant: all except the outbox of `target`.
 async fn others(store: &Store, qdrant: &Qdrant, target: Option<&Target>) -> Result<Vec<Outbox>> {
     let (url, origin) = (qdrant.url().to_owned(), store.origin().to_owned());
     let except = target.map_or(0, |target| target.outbox.id);

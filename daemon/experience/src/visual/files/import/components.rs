@@ -19,7 +19,7 @@ const INSERT: &str =
         :bounds_top, :bounds_right, :bounds_bottom, :confidence, :page, :base_seen,
         (SELECT detector_looks FROM apps WHERE id = :app_id) - :misses, :base_last_seen, :loose, :learned_at, :extra, :updated_at)";
 
-/// Removes the bounds from a row, where they are a centre and a size, and returns them.
+/// Removes the bounds, which are stored as a centre and a size, from a row and returns them.
 fn bounds_of(row: &mut Map<String, Value>) -> Option<Rect> {
     const MEMBERS: [&str; 4] = ["rel_x", "rel_y", "w", "h"];
     let place = MEMBERS.map(|key| row.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_PLACE));
@@ -54,8 +54,8 @@ impl Step<'_> {
                 Some(key) => components::by_key(self.connection, self.app, key)?,
                 None => None,
             };
-            // If `afd` wrote a key, only the key decides: its component may have been renamed, and another one may have
-            // its name.
+            // If `afd` wrote a key, only the key decides: the component may have been renamed, and another one may have
+            // its old name.
             if let Some(id) = known.or_else(|| names.get(&name).copied().filter(|_| key.is_none())) {
                 names.insert(name, id);
                 self.report.components.present += 1;

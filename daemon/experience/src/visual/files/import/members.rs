@@ -10,7 +10,7 @@ pub(super) const MAX_COUNT: i64 = 1_000_000_000;
 /// Maximum absolute value of a coordinate or a size, pixels.
 pub(super) const MAX_PLACE: i64 = 100_000;
 
-/// Takes a text.
+/// Takes a string.
 pub(super) fn text(map: &mut Map<String, Value>, key: &str) -> Option<String> {
     match map.get(key) {
         Some(Value::String(_)) => take(map, key).and_then(|v| v.as_str().map(str::to_owned)),
@@ -18,21 +18,21 @@ pub(super) fn text(map: &mut Map<String, Value>, key: &str) -> Option<String> {
     }
 }
 
-/// Takes a count. A value beyond [`MAX_COUNT`] is preserved.
+/// Takes a count. A value beyond [`MAX_COUNT`] stays in the row.
 pub(super) fn number(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     let n = map.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_COUNT)?;
     map.remove(key);
     Some(n)
 }
 
-/// Takes a time as UTC milliseconds. A time that cannot be parsed is preserved.
+/// Takes a time as UTC milliseconds. A time that cannot be parsed stays in the row.
 pub(super) fn time(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     let ms = map.get(key).and_then(Value::as_str).and_then(millis)?;
     map.remove(key);
     Some(ms)
 }
 
-/// Takes a list of texts.
+/// Takes a list of strings.
 pub(super) fn texts(map: &mut Map<String, Value>, key: &str) -> Option<Vec<String>> {
     let texts = map.get(key)?.as_array()?.iter().map(|v| v.as_str().map(str::to_owned)).collect::<Option<_>>()?;
     map.remove(key);
@@ -46,12 +46,12 @@ pub(super) fn fraction(map: &mut Map<String, Value>, key: &str) -> Option<f64> {
     Some(n)
 }
 
-/// Returns the preserved members as JSON, if there are any.
+/// Returns the members that remain in a row as JSON, if there are any.
 pub(super) fn rest(map: Map<String, Value>) -> Option<String> {
     (!map.is_empty()).then(|| Value::Object(map).to_string())
 }
 
-/// Records which members a row lacks, so that an export does not add them.
+/// Records which of the given members a row lacks, so that an export does not add them.
 pub(super) fn note_absent(row: &mut Map<String, Value>, given: &[(&str, bool)]) {
     let absent: Vec<&str> =
         given.iter().filter(|(key, given)| !given && !row.contains_key(*key)).map(|(key, _)| *key).collect();
@@ -60,7 +60,7 @@ pub(super) fn note_absent(row: &mut Map<String, Value>, given: &[(&str, bool)]) 
     }
 }
 
-/// Takes the member that `afd` wrote.
+/// Takes the member [`OURS`], which `afd` wrote.
 pub(super) fn ours(row: &mut Map<String, Value>) -> Map<String, Value> {
     match take(row, OURS) {
         Some(Value::Object(ours)) => ours,

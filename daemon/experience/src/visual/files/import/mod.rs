@@ -1,4 +1,4 @@
-//! Imports the contents of a directory, and reports the outcome of each row. Existing rows are not changed.
+//! Imports the contents of a directory, and reports the outcome for each row. Existing rows are not changed.
 
 mod components;
 mod members;
@@ -15,7 +15,7 @@ use crate::visual::index::Index;
 use crate::visual::scope::{self, Scope};
 use afd_store::{Result, Sql as _, args, new_uid};
 
-/// Number of rows of a file by outcome.
+/// Numbers of a file's rows, by import outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of rows in the file.
@@ -33,15 +33,15 @@ pub struct Tally {
 pub struct Report {
     /// Row id of the scope.
     pub app: i64,
-    /// Components.
+    /// Tally for the components.
     pub components: Tally,
-    /// States.
+    /// Tally for the states.
     pub states: Tally,
-    /// Transitions.
+    /// Tally for the transitions.
     pub transitions: Tally,
     /// Parts that were not imported unchanged, with the reasons.
     pub remarks: Vec<Remark>,
-    /// Row ids of the components that were added, with the file of their picture.
+    /// Row ids of the components that were added, each with its picture file.
     pub pictures: Vec<(i64, String)>,
 }
 
@@ -120,7 +120,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Returns the uid in the file, or a new one if there is none or another row has it.
+    /// Returns the uid from the file, or a new uid if the file has none or another row already uses it.
     fn uid(&self, table: &'static str, given: Option<&Value>) -> Result<String> {
         let Some(given) = given.and_then(Value::as_str) else { return Ok(new_uid()) };
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = :uid) AS taken");

@@ -87,7 +87,7 @@ impl Step<'_> {
         Ok(state)
     }
 
-    /// Links a component to a state. The link starts without sightings, because the row of the component already counts
+    /// Links a component to a state. The link starts without sightings, because the component's row already counts
     /// them.
     fn link(&self, state: i64, visits: i64, component: i64) -> Result<()> {
         self.connection.run(

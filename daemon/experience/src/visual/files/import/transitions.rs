@@ -55,8 +55,8 @@ impl Step<'_> {
         Ok(changed > 0)
     }
 
-    /// Returns the row id of a state to which a transition refers. Inserts a state that no file describes, with its
-    /// code only.
+    /// Returns the row id of a state to which a transition refers. If no file describes the state, inserts it with only
+    /// its code.
     fn endpoint(&mut self, code: &str, states: &mut HashMap<String, i64>) -> Result<i64> {
         if let Some(state) = states.get(code) {
             return Ok(*state);
@@ -75,7 +75,7 @@ impl Step<'_> {
     }
 }
 
-/// A transition of either version.
+/// A transition in either version of the format.
 struct Edge {
     from: String,
     action: String,
