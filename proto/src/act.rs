@@ -78,7 +78,7 @@ wire! {
         pub keyboard: Option<KeyboardChange>,
         /// Remark about the outcome, for example `nothing changed`.
         pub note: Option<String>,
-        /// Time until the outcome was observed, milliseconds.
+        /// Time until the outcome was observed, in milliseconds.
         pub waited_ms: u64,
         /// The page, with its outline unless `then` is `page`; absent if the screen could not be read.
         pub observation: Option<Context>,
@@ -112,22 +112,22 @@ act_params! {
         pub x: Option<f64>,
         /// Vertical position in device pixels from the top; requires `x`.
         pub y: Option<f64>,
-        /// Duration of the press, milliseconds; only for `act.longPress`.
+        /// Duration of the press, in milliseconds; only for `act.longPress`.
         pub duration_ms: Option<u32> where 1..=60_000 = 500,
     }
 
     /// Parameters of `act.swipe`; positions are in device pixels from the top left of the screen.
     #[derive(Default)]
     pub struct SwipeParams {
-        /// Horizontal start position, device pixels.
+        /// Horizontal start position, in device pixels.
         pub x1: f64,
-        /// Vertical start position, device pixels.
+        /// Vertical start position, in device pixels.
         pub y1: f64,
-        /// Horizontal end position, device pixels.
+        /// Horizontal end position, in device pixels.
         pub x2: f64,
-        /// Vertical end position, device pixels.
+        /// Vertical end position, in device pixels.
         pub y2: f64,
-        /// Duration of the swipe, milliseconds.
+        /// Duration of the swipe, in milliseconds.
         pub duration_ms: Option<u32> where 1..=60_000 = 300,
     }
 
@@ -155,7 +155,7 @@ act_params! {
         /// Whether to accept a match inside a word or in the detail of a row; otherwise such a match is refused.
         #[serde(default, skip_serializing_if = "is_false")]
         pub partial: bool,
-        /// Duration of the drag, milliseconds. The drag is a slow swipe, because the service cannot hold an element
+        /// Duration of the drag, in milliseconds. The drag is a slow swipe, because the service cannot hold an element
         /// before moving it.
         pub duration_ms: Option<u32> where 1..=60_000 = 1000,
     }
@@ -178,7 +178,7 @@ act_params! {
         /// Whether `text` must match completely and case-sensitively.
         #[serde(default)]
         pub exact_match: bool,
-        /// Maximum duration of the search, milliseconds.
+        /// Maximum duration of the search, in milliseconds.
         pub timeout_ms: Option<u64> where 1..=600_000 = 60_000,
     }
 
@@ -187,7 +187,7 @@ act_params! {
     pub struct ShellParams {
         /// Command line. It is never stored, logged or returned.
         pub command: Secret,
-        /// Maximum run time of the command, milliseconds.
+        /// Maximum run time of the command, in milliseconds.
         pub timeout_ms: Option<u32> where 1..=600_000 = 30_000,
     }
 
@@ -290,7 +290,7 @@ wire! {
         pub result: String,
         /// Element that was acted on; absent if the action has no target.
         pub target: Option<Target>,
-        /// Point that was touched, device pixels; absent if the action touches none.
+        /// Point that was touched, in device pixels; absent if the action touches none.
         pub point: Option<Point>,
         /// Whether the element that the alias refers to had moved since it was observed, and was found at its new
         /// position.
@@ -300,7 +300,7 @@ wire! {
         /// the position of its text.
         #[serde(default, skip_serializing_if = "is_false")]
         pub unmarked: bool,
-        /// Duration including the wait for the device, milliseconds.
+        /// Duration including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the action; only with `then`.
         pub look: Option<Look>,
@@ -320,11 +320,11 @@ wire! {
         pub result: String,
         /// Element that was found by the search.
         pub target: Option<Target>,
-        /// Point at which the element can now be tapped, device pixels.
+        /// Point at which the element can now be tapped, in device pixels.
         pub point: Option<Point>,
         /// Number of scrolls; 0 if the element was already on the screen.
         pub scrolls: u32,
-        /// Duration including the wait for the device, milliseconds.
+        /// Duration including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the action; only with `then`.
         pub look: Option<Look>,
@@ -345,7 +345,7 @@ wire! {
         pub truncated: bool,
         /// File with the whole output, if the output is longer than `limits.inline_bytes`.
         pub artifact: Option<SavedArtifact>,
-        /// Duration including the wait for the device, milliseconds.
+        /// Duration including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the command; only with `then`.
         pub look: Option<Look>,

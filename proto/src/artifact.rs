@@ -70,11 +70,11 @@ wire! {
         pub mime_type: String,
         /// Absolute path of the file.
         pub file_path: String,
-        /// Size of the file, bytes.
+        /// Size of the file, in bytes.
         pub size_bytes: i64,
         /// SHA-256 hash of the content, in hexadecimal digits.
         pub content_hash: String,
-        /// Time at which the artifact was created, UTC milliseconds.
+        /// Time at which the artifact was created, in Unix milliseconds.
         pub created_at: i64,
         /// State of the artifact's file.
         pub status: Status,
@@ -90,7 +90,7 @@ wire! {
         pub mime_type: String,
         /// Absolute path of the file.
         pub saved_file: String,
-        /// Size of the file, bytes.
+        /// Size of the file, in bytes.
         pub size_bytes: i64,
         /// SHA-256 hash of the content, in hexadecimal digits.
         pub content_hash: String,

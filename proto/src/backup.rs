@@ -39,7 +39,7 @@ wire! {
     pub struct Backup {
         /// Name of the backup, which begins with the time of the backup.
         pub name: String,
-        /// Time at which the copy was started, UTC milliseconds. The backup contains everything that was recorded
+        /// Time at which the copy was started, in Unix milliseconds. The backup contains everything that was recorded
         /// before that time.
         pub created_at: i64,
         /// Reason for the backup.
@@ -50,7 +50,7 @@ wire! {
         pub schema: u32,
         /// Uid of the memory that was backed up.
         pub origin: String,
-        /// Size of the database copy, bytes.
+        /// Size of the database copy, in bytes.
         pub database_bytes: u64,
         /// SHA-256 hash of the database copy, in hexadecimal digits.
         pub database_hash: String,
@@ -58,7 +58,7 @@ wire! {
         pub key_hash: Option<String>,
         /// Number of artifact files in the backup.
         pub artifacts: u64,
-        /// Size of the artifact files, bytes. Identical files occupy disk space only once across backups.
+        /// Size of the artifact files, in bytes. Identical files occupy disk space only once across backups.
         pub artifact_bytes: u64,
     }
 
@@ -68,7 +68,7 @@ wire! {
         pub dir: String,
         /// The backups.
         pub backups: Vec<Backup>,
-        /// Total size of the backups on disk, bytes; a file that several backups share is counted once.
+        /// Total size of the backups on disk, in bytes; a file that several backups share is counted once.
         pub total_bytes: u64,
         /// Names of entries in the backup directory that are not readable backups.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

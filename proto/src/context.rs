@@ -27,7 +27,7 @@ session_params! {
     pub struct ConversationContextParams {
         /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
-        /// Maximum size of the context, tokens; by default the limit of the conversation.
+        /// Maximum size of the context, in tokens; by default the limit of the conversation.
         pub budget: Option<u64> where 64..=100_000_000,
         /// Format of the messages.
         pub format: Option<Format> = Format::Afd,
@@ -189,7 +189,7 @@ wire! {
     pub struct RecentObservation {
         /// Id of the observation.
         pub observation_id: String,
-        /// Time of the observation, UTC milliseconds.
+        /// Time of the observation, in Unix milliseconds.
         pub at: i64,
         /// Name of the device.
         pub device: String,

@@ -64,9 +64,9 @@ session_params! {
         pub everywhere: bool,
         /// Only messages with this role.
         pub role: Option<Role>,
-        /// Only messages recorded at or after this time, UTC milliseconds.
+        /// Only messages recorded at or after this time, in Unix milliseconds.
         pub since: Option<i64>,
-        /// Only messages recorded at or before this time, UTC milliseconds.
+        /// Only messages recorded at or before this time, in Unix milliseconds.
         pub until: Option<i64>,
         /// Maximum number of messages.
         pub limit: Option<u32> where 1..=200 = 20,
@@ -112,7 +112,7 @@ wire! {
         pub tokenizer: String,
         /// Whether the message is in the context; otherwise it was cleared or is represented by a summary.
         pub in_context: bool,
-        /// Time at which the message was recorded, UTC milliseconds.
+        /// Time at which the message was recorded, in Unix milliseconds.
         pub at: i64,
     }
 
@@ -177,7 +177,7 @@ wire! {
         pub pending: bool,
         /// Error of the last attempt to write the summary with a language model.
         pub error: Option<String>,
-        /// Time at which the summary was created, UTC milliseconds.
+        /// Time at which the summary was created, in Unix milliseconds.
         pub created_at: i64,
     }
 
@@ -219,7 +219,7 @@ wire! {
         pub text: String,
         /// Relevance, 0 to 1.
         pub score: f64,
-        /// Time at which the message was recorded, UTC milliseconds.
+        /// Time at which the message was recorded, in Unix milliseconds.
         pub at: i64,
     }
 

@@ -25,7 +25,7 @@ wire! {
         pub capabilities: Vec<String>,
         /// Process id of the daemon.
         pub pid: u32,
-        /// Time at which the daemon was started, UTC milliseconds.
+        /// Time at which the daemon was started, in Unix milliseconds.
         pub started_at: i64,
     }
 
@@ -36,7 +36,7 @@ wire! {
         pub pid: u32,
         /// Version of the daemon program.
         pub version: String,
-        /// Time since the start of the daemon, milliseconds.
+        /// Time since the start of the daemon, in milliseconds.
         pub uptime_ms: u64,
         /// Path of the daemon's socket.
         pub socket: String,
@@ -57,7 +57,7 @@ wire! {
         /// Sizes on disk of the write-ahead log, the artifacts and the backups.
         #[serde(default)]
         pub sizes: Sizes,
-        /// Time of the newest backup, UTC milliseconds; absent if there is none.
+        /// Time of the newest backup, in Unix milliseconds; absent if there is none.
         pub last_backup_at: Option<i64>,
         /// Background tasks, sorted by name.
         #[serde(default)]
@@ -92,7 +92,7 @@ wire! {
         pub advice: Option<String>,
         /// False if devices can be used while nothing is recorded; otherwise absent.
         pub recorded: Option<bool>,
-        /// Size of the database file, bytes.
+        /// Size of the database file, in bytes.
         pub size_bytes: u64,
         /// Version of the database schema.
         pub schema: u32,
@@ -122,14 +122,14 @@ wire! {
         pub methods: Vec<MethodLoad>,
     }
 
-    /// Sizes on disk, bytes. A file with several hard links is counted once.
+    /// Sizes on disk, in bytes. A file with several hard links is counted once.
     #[derive(Default)]
     pub struct Sizes {
-        /// Size of the database's write-ahead log, bytes.
+        /// Size of the database's write-ahead log, in bytes.
         pub wal_bytes: u64,
-        /// Size of the files in the shared artifact directory, bytes.
+        /// Size of the files in the shared artifact directory, in bytes.
         pub artifact_bytes: u64,
-        /// Size of the backups, bytes.
+        /// Size of the backups, in bytes.
         pub backup_bytes: u64,
     }
 

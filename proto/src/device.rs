@@ -15,7 +15,7 @@ params! {
         /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can
         /// read.
         pub token: Option<Secret>,
-        /// Timeout for a single request to the device, milliseconds.
+        /// Timeout for a single request to the device, in milliseconds.
         pub timeout_ms: Option<u64> where 1..=600_000 = 10_000,
         /// Whether to save the device in the configuration file; by default true. If false, the device exists only
         /// until the daemon stops.
@@ -124,7 +124,7 @@ wire! {
         pub state: DeviceState,
         /// Last error of the device; absent while the state is `ready`.
         pub error: Option<String>,
-        /// Time of the device's last response, UTC milliseconds; absent if it has not responded yet.
+        /// Time of the device's last response, in Unix milliseconds; absent if it has not responded yet.
         pub last_seen_at: Option<i64>,
         /// Current lease on the device; absent if there is none.
         pub lease: Option<LeaseInfo>,
@@ -139,7 +139,7 @@ wire! {
     pub struct LeaseInfo {
         /// Session that holds the lease.
         pub session: String,
-        /// Time until the lease expires, milliseconds.
+        /// Time until the lease expires, in milliseconds.
         pub remaining_ms: u64,
     }
 
@@ -171,7 +171,7 @@ wire! {
         pub error: Option<crate::ErrorCode>,
         /// Foreground activity as `package/activity`; absent if unknown.
         pub top_activity: Option<String>,
-        /// Duration of the check, milliseconds.
+        /// Duration of the check, in milliseconds.
         pub duration_ms: u64,
     }
 
@@ -189,7 +189,7 @@ wire! {
         pub kind: String,
         /// Whether the service accepts the token: `accepted`, `refused`, or `unknown` if that could not be checked.
         pub token: String,
-        /// Duration of the health request, milliseconds.
+        /// Duration of the health request, in milliseconds.
         pub duration_ms: u64,
         /// Connection to the device.
         pub connection: Connection,
@@ -224,7 +224,7 @@ wire! {
         /// Whether the service is running. Stays true if the app was killed.
         #[serde(default)]
         pub service_running: bool,
-        /// Time at which the hint was written, UTC milliseconds.
+        /// Time at which the hint was written, in Unix milliseconds.
         #[serde(default)]
         pub updated_at: crate::Nullable<i64>,
     }

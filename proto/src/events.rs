@@ -76,7 +76,7 @@ wire! {
     pub struct ObservationNotice {
         /// Position of the observation among all actions and observations of the device.
         pub seq: i64,
-        /// Time of the observation, UTC milliseconds.
+        /// Time of the observation, in Unix milliseconds.
         pub at: i64,
         /// Name of the session.
         pub session: String,

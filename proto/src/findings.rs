@@ -94,7 +94,7 @@ session_params! {
         /// Package; by default the package of the last observed page if `page` is omitted, else the package of the
         /// session.
         pub app: Option<String> where chars 1..=255,
-        /// Duration of the test, milliseconds.
+        /// Duration of the test, in milliseconds.
         pub duration_ms: Option<u64>,
         /// Description of the observed behaviour.
         pub summary: Option<String> where chars 1..=10_000,
@@ -156,7 +156,7 @@ params! {
         pub status: Option<ResultStatus>,
         /// Only results on pages whose key, activity or URL contains this string.
         pub page: Option<String>,
-        /// Only results recorded at or after this time, UTC milliseconds.
+        /// Only results recorded at or after this time, in Unix milliseconds.
         pub since: Option<i64>,
         /// Maximum number of results.
         pub limit: Option<u32> where 1..=10_000 = 20,
@@ -239,9 +239,9 @@ wire! {
         pub status: BugStatus,
         /// Reason for the resolution.
         pub resolution: Option<String>,
-        /// Time at which the bug was recorded, UTC milliseconds.
+        /// Time at which the bug was recorded, in Unix milliseconds.
         pub created_at: i64,
-        /// Time of the resolution, UTC milliseconds; absent while the bug is open.
+        /// Time of the resolution, in Unix milliseconds; absent while the bug is open.
         pub resolved_at: Option<i64>,
     }
 
@@ -307,7 +307,7 @@ wire! {
         pub page: Option<String>,
         /// Id of the state that the page was recognised as; absent if there is none.
         pub state: Option<String>,
-        /// Duration of the test, milliseconds.
+        /// Duration of the test, in milliseconds.
         pub duration_ms: Option<i64>,
         /// Description of the observed behaviour.
         pub summary: Option<String>,
@@ -317,7 +317,7 @@ wire! {
         pub bug: Option<String>,
         /// Uid of the task that was active when the result was recorded.
         pub task: Option<String>,
-        /// Time at which the result was recorded, UTC milliseconds.
+        /// Time at which the result was recorded, in Unix milliseconds.
         pub created_at: i64,
     }
 
@@ -362,7 +362,7 @@ wire! {
         pub failed: i64,
         /// Number of times the element was marked as tested.
         pub times: i64,
-        /// Time at which the element was last marked as tested, UTC milliseconds.
+        /// Time at which the element was last marked as tested, in Unix milliseconds.
         pub last_at: i64,
     }
 

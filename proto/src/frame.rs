@@ -14,7 +14,7 @@ pub enum Framing {
 pub enum FrameError {
     /// A message is larger than the decoder's limit.
     TooLarge {
-        /// Maximum message size, bytes.
+        /// Maximum message size, in bytes.
         limit: usize,
     },
     /// The header block is malformed; the string is the reason.
@@ -32,10 +32,10 @@ impl std::fmt::Display for FrameError {
 
 impl std::error::Error for FrameError {}
 
-/// Maximum size of a header block, bytes.
+/// Maximum size of a header block, in bytes.
 const MAX_HEADER: usize = 4096;
 
-/// Maximum buffer capacity that an empty decoder keeps, bytes. Without this limit, an idle connection would keep a
+/// Maximum buffer capacity that an empty decoder keeps, in bytes. Without this limit, an idle connection would keep a
 /// buffer as large as its largest message.
 const MAX_IDLE_CAPACITY: usize = 64 << 10;
 
@@ -79,7 +79,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the capacity of the buffer, bytes.
+    /// Returns the capacity of the buffer, in bytes.
     pub fn capacity(&self) -> usize {
         self.buffer.capacity()
     }

@@ -79,9 +79,9 @@ wire! {
         /// Estimated probability that the action leads to the state `to`, 0 to 1: the success rate, pulled towards 0.5
         /// if there are few attempts.
         pub probability: f64,
-        /// Mean duration of the transition, milliseconds; absent if it was never measured.
+        /// Mean duration of the transition, in milliseconds; absent if it was never measured.
         pub mean_ms: Option<i64>,
-        /// Time at which the transition last succeeded, UTC milliseconds.
+        /// Time at which the transition last succeeded, in Unix milliseconds.
         pub last_used: Option<i64>,
     }
 
@@ -100,7 +100,7 @@ wire! {
         pub steps: Vec<Transition>,
         /// Estimated probability that all steps succeed, 0 to 1.
         pub probability: f64,
-        /// Expected duration of the route, milliseconds.
+        /// Expected duration of the route, in milliseconds.
         pub expected_ms: i64,
     }
 

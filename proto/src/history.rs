@@ -67,9 +67,9 @@ wire! {
         pub what: String,
         /// Reason for the change.
         pub why: String,
-        /// Time of the change, UTC milliseconds.
+        /// Time of the change, in Unix milliseconds.
         pub at: i64,
-        /// Time at which the change was undone, UTC milliseconds; absent if it was not undone.
+        /// Time at which the change was undone, in Unix milliseconds; absent if it was not undone.
         pub undone_at: Option<i64>,
     }
 

@@ -16,15 +16,15 @@ wire! {
         pub name: String,
         /// Short description of the job.
         pub about: String,
-        /// Interval between scheduled runs, milliseconds.
+        /// Interval between scheduled runs, in milliseconds.
         pub every_ms: u64,
         /// Whether the job is running now.
         pub running: bool,
         /// Number of runs since the daemon started.
         pub runs: u64,
-        /// Time at which the last run ended, UTC milliseconds; absent if there was none.
+        /// Time at which the last run ended, in Unix milliseconds; absent if there was none.
         pub last_run_at: Option<i64>,
-        /// Duration of the last run, milliseconds.
+        /// Duration of the last run, in milliseconds.
         pub last_duration_ms: Option<u64>,
         /// Summary of the last run; absent if that run failed.
         pub last_result: Option<String>,

@@ -123,7 +123,7 @@ wire! {
         pub cursor: i64,
         /// Position of the event among all actions and observations of the device.
         pub seq: i64,
-        /// Time at which the event ended, UTC milliseconds.
+        /// Time at which the event ended, in Unix milliseconds.
         pub at: i64,
         /// Name of the session.
         pub session: String,
@@ -144,7 +144,7 @@ wire! {
         /// Details: the element at the touched point, expected and actual values of a check, length and keyed hash of
         /// typed text.
         pub evidence: Option<Value>,
-        /// Duration of the event, milliseconds.
+        /// Duration of the event, in milliseconds.
         pub duration_ms: i64,
         /// Package in the foreground before the event.
         pub app: Option<String>,
@@ -183,7 +183,7 @@ wire! {
         pub share: f64,
         /// Number of times a verification confirmed this outcome.
         pub verified_count: i64,
-        /// Mean time until the page had settled, milliseconds.
+        /// Mean time until the page had settled, in milliseconds.
         pub mean_ms: Option<i64>,
     }
 
@@ -223,7 +223,7 @@ wire! {
         pub verified_count: i64,
         /// Number of times the action, or the verification after it, failed.
         pub failure_count: i64,
-        /// Time of the last success, UTC milliseconds.
+        /// Time of the last success, in Unix milliseconds.
         pub last_success_at: Option<i64>,
         /// Error code of the last failure.
         pub failure_cause: Option<String>,
@@ -257,7 +257,7 @@ wire! {
         /// Number of times the recovery left the app.
         #[serde(default)]
         pub left_app_count: i64,
-        /// Time of the last success, UTC milliseconds.
+        /// Time of the last success, in Unix milliseconds.
         pub last_success_at: Option<i64>,
     }
 
@@ -298,7 +298,7 @@ wire! {
         pub ref_version: Option<u64>,
         /// Id of the observation.
         pub observation_id: Option<String>,
-        /// Time of the observation, UTC milliseconds.
+        /// Time of the observation, in Unix milliseconds.
         pub observed_at: Option<i64>,
         /// Whether an action was performed after the observation, so that the page may have changed.
         #[serde(default)]
@@ -330,7 +330,7 @@ wire! {
         pub notes: i64,
         /// Number of artifacts whose files are present.
         pub artifacts: i64,
-        /// Median duration of an event, milliseconds; absent if there are no events.
+        /// Median duration of an event, in milliseconds; absent if there are no events.
         pub median_duration_ms: Option<i64>,
     }
 }

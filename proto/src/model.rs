@@ -34,7 +34,7 @@ wire! {
         pub identity: String,
         /// Number of dimensions of the model's vectors.
         pub dimensions: u32,
-        /// Time that the model took to embed a short sentence, milliseconds.
+        /// Time that the model took to embed a short sentence, in milliseconds.
         pub sentence_ms: f64,
         /// Path of the model's directory, as saved in the settings.
         pub directory: String,

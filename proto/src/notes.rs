@@ -84,7 +84,7 @@ wire! {
         pub session: String,
         /// `session` if the note is visible only to the session that saved it; absent otherwise.
         pub scope: Option<RecordScope>,
-        /// Time at which the note was created, UTC milliseconds.
+        /// Time at which the note was created, in Unix milliseconds.
         pub created_at: i64,
         /// Excerpt of the content around the matches, which are in brackets; only with a query.
         pub snippet: Option<String>,

@@ -28,7 +28,7 @@ device_params! {
         /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         #[serde(default)]
         pub settle: bool,
-        /// Maximum time to keep reading until the page has settled, milliseconds.
+        /// Maximum time to keep reading until the page has settled, in milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
         /// element in the result has an alias.
@@ -52,7 +52,7 @@ device_params! {
         /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         #[serde(default)]
         pub settle: bool,
-        /// Maximum time to keep reading until the page has settled, milliseconds.
+        /// Maximum time to keep reading until the page has settled, in milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
         /// element in the result has an alias.
@@ -81,7 +81,7 @@ device_params! {
         pub artifact_dir: Option<String>,
         /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         pub settle: Option<bool> = true,
-        /// Maximum time to keep reading until the page has settled, milliseconds.
+        /// Maximum time to keep reading until the page has settled, in milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
         /// element in the result has an alias.
@@ -107,7 +107,7 @@ device_params! {
         /// For `text` and `gone`: text that occurs on the page, or an alias, label or `#id` as printed in an outline.
         /// For `activity`: part of `package/activity`. Case is ignored. Not allowed for `settled`.
         pub text: Option<String>,
-        /// Maximum time to wait, milliseconds.
+        /// Maximum time to wait, in milliseconds.
         pub timeout_ms: Option<u64> where 1..=600_000 = 10_000,
         /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
         /// hints about actions and recoveries.
@@ -378,7 +378,7 @@ wire! {
     pub struct LastPage {
         /// Id of the observation.
         pub observation_id: String,
-        /// Time of the observation, UTC milliseconds.
+        /// Time of the observation, in Unix milliseconds.
         pub at: i64,
         /// Session that made the observation.
         pub seen_by: String,
@@ -397,7 +397,7 @@ wire! {
         pub context: Context,
         /// Condition that was met.
         pub until: Until,
-        /// Time waited, milliseconds.
+        /// Time waited, in milliseconds.
         pub waited_ms: u64,
         /// Number of matching nodes; only for `text`.
         pub matched_count: Option<u32>,

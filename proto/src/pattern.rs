@@ -200,11 +200,11 @@ wire! {
         pub success_count: i64,
         /// Number of reported uses in which the pattern did not hold.
         pub failure_count: i64,
-        /// Time of the last reported use, UTC milliseconds; absent if no use was reported.
+        /// Time of the last reported use, in Unix milliseconds; absent if no use was reported.
         pub last_used_at: Option<i64>,
         /// Session that learned the pattern.
         pub session: Option<String>,
-        /// Time at which the pattern was created, UTC milliseconds.
+        /// Time at which the pattern was created, in Unix milliseconds.
         pub created_at: i64,
     }
 
@@ -245,7 +245,7 @@ wire! {
         pub stability_score: f64,
         /// Number of times the page was saved.
         pub seen_count: i64,
-        /// Time of the last save, UTC milliseconds.
+        /// Time of the last save, in Unix milliseconds.
         pub updated_at: i64,
         /// Similarity to the requested page, 0 to 1, where 1 is the page itself; absent if no page was requested.
         pub similarity: Option<f64>,

@@ -8,7 +8,7 @@ device_params! {
     /// Parameters of `observe.screenshot`.
     #[derive(Default)]
     pub struct ScreenshotParams {
-        /// Maximum width and height of the picture, pixels. Pictures are never enlarged.
+        /// Maximum width and height of the picture, in pixels. Pictures are never enlarged.
         pub max_dim: Option<u32> where 1..=20_000 = 700,
         /// JPEG quality of the picture; higher is better.
         pub quality: Option<u32> where 1..=100 = 80,
@@ -48,7 +48,7 @@ device_params! {
         pub mark_scope: Option<MarkScope> = MarkScope::All,
         /// Whether the marks are updated when the screen changes.
         pub auto_refresh: Option<bool> = true,
-        /// Interval between updates, milliseconds.
+        /// Interval between updates, in milliseconds.
         pub refresh_interval_ms: Option<u32> where 200..=5000 = 800,
         /// Horizontal offset of the marks, device pixels to the right.
         pub offset_x: Option<i32>,
@@ -80,20 +80,20 @@ wire! {
     pub struct Screenshot {
         /// Media type: `image/jpeg` or `image/png`.
         pub mime_type: String,
-        /// Width of the picture, pixels.
+        /// Width of the picture, in pixels.
         pub width: u32,
-        /// Height of the picture, pixels.
+        /// Height of the picture, in pixels.
         pub height: u32,
         /// Picture pixels per device pixel: dividing a position in the picture by this value gives the point to tap.
         /// Absent if the device does not report its screen size.
         pub scale: Option<f64>,
-        /// Width of the screen, device pixels; absent if unknown.
+        /// Width of the screen, in device pixels; absent if unknown.
         pub device_width: Option<u32>,
-        /// Height of the screen, device pixels; absent if unknown.
+        /// Height of the screen, in device pixels; absent if unknown.
         pub device_height: Option<u32>,
-        /// Size of the picture file, bytes.
+        /// Size of the picture file, in bytes.
         pub size_bytes: u64,
-        /// Requested maximum width and height, pixels.
+        /// Requested maximum width and height, in pixels.
         pub max_dim: u32,
         /// Requested JPEG quality.
         pub quality: u32,
@@ -130,7 +130,7 @@ wire! {
         pub mark_count: i64,
         /// Whether the marks are updated when the screen changes.
         pub auto_refresh: bool,
-        /// Interval between updates, milliseconds.
+        /// Interval between updates, in milliseconds.
         pub refresh_interval_ms: i64,
         /// Horizontal offset of the marks, device pixels to the right.
         pub offset_x: i64,

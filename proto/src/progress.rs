@@ -118,7 +118,7 @@ wire! {
         pub page: Option<String>,
         /// Description of the observed behaviour.
         pub summary: Option<String>,
-        /// Duration of the test, milliseconds.
+        /// Duration of the test, in milliseconds.
         pub duration_ms: Option<i64>,
         /// `session` if the result is visible only to the session that recorded it; absent otherwise.
         pub scope: Option<RecordScope>,

@@ -77,7 +77,7 @@ params! {
         /// Uids of other entries that this entry refers to.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub related: Vec<String> where items 0..=50,
-        /// Time at which the entry expires, UTC milliseconds; must be in the future. By default, the entry does not
+        /// Time at which the entry expires, in Unix milliseconds; must be in the future. By default, the entry does not
         /// expire.
         pub expires_at: Option<i64>,
         /// Session that stores the entry.
@@ -100,11 +100,11 @@ params! {
         pub tag: Option<String> where chars 1..=255,
         /// Only entries that this session recorded.
         pub of_session: Option<String>,
-        /// Only entries recorded at or after this time, UTC milliseconds.
+        /// Only entries recorded at or after this time, in Unix milliseconds.
         pub since: Option<i64>,
-        /// Only entries recorded at or before this time, UTC milliseconds.
+        /// Only entries recorded at or before this time, in Unix milliseconds.
         pub until: Option<i64>,
-        /// Only entries that expire at or before this time, UTC milliseconds.
+        /// Only entries that expire at or before this time, in Unix milliseconds.
         pub expires_until: Option<i64>,
         /// Whether to include archived entries.
         pub archived: Option<bool> = false,
@@ -153,7 +153,7 @@ params! {
     pub struct RecallContextParams {
         /// Description of the task; by default the session's current task, else its goal.
         pub task: Option<String> where chars 1..=4_000,
-        /// Maximum size of the assembled text, tokens.
+        /// Maximum size of the assembled text, in tokens.
         pub budget: Option<u32> where 100..=100_000 = 1_500,
         /// Only entries about this package, and entries about no app; by default the package of the session.
         pub app: Option<String>,
@@ -199,14 +199,14 @@ wire! {
         /// Uids of other entries that this entry refers to.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub related: Vec<String>,
-        /// Time at which the entry was recorded, UTC milliseconds.
+        /// Time at which the entry was recorded, in Unix milliseconds.
         pub at: i64,
-        /// Time at which the entry expires, UTC milliseconds; absent if it does not expire.
+        /// Time at which the entry expires, in Unix milliseconds; absent if it does not expire.
         pub expires_at: Option<i64>,
         /// Number of times a search has returned the entry.
         #[serde(default, skip_serializing_if = "crate::recall::is_zero")]
         pub use_count: i64,
-        /// Time at which a search last returned the entry, UTC milliseconds; absent if none has.
+        /// Time at which a search last returned the entry, in Unix milliseconds; absent if none has.
         pub last_used_at: Option<i64>,
         /// Memory that the entry comes from; only for entries from another memory that shares the Qdrant server.
         pub origin: Option<String>,

@@ -41,7 +41,7 @@ wire! {
         pub due: i64,
         /// Embedding models; the configured model first, the built-in model last.
         pub models: Vec<EmbeddingModel>,
-        /// Size of the index in main memory, bytes.
+        /// Size of the index in main memory, in bytes.
         pub index_bytes: u64,
         /// State of the configured Qdrant server; absent if none is configured.
         pub qdrant: Option<QdrantStatus>,
@@ -102,7 +102,7 @@ wire! {
 
     /// An upkeep run that changed something.
     pub struct UpkeepRun {
-        /// Time of the run, UTC milliseconds.
+        /// Time of the run, in Unix milliseconds.
         pub at: i64,
         /// Changes by kind.
         pub changes: Vec<UpkeepChange>,
@@ -131,9 +131,9 @@ wire! {
         pub recall_at10: f64,
         /// Mean reciprocal rank of the first expected entry, 0 to 1.
         pub mrr: f64,
-        /// Median query duration, milliseconds.
+        /// Median query duration, in milliseconds.
         pub p50_ms: f64,
-        /// 99th percentile of the query duration, milliseconds.
+        /// 99th percentile of the query duration, in milliseconds.
         pub p99_ms: f64,
     }
 

@@ -21,7 +21,7 @@ session_params! {
         /// Language model whose tokenizer is used for counting, or the name of a tokenizer such as `o200k_base`; by
         /// default the configured model.
         pub model: Option<String> where chars 1..=200,
-        /// Context size of the model, tokens; by default the configured size.
+        /// Context size of the model, in tokens; by default the configured size.
         pub max_tokens: Option<u64> where 256..=100_000_000,
         /// Names of context keys to track in addition to the configured ones.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -153,11 +153,11 @@ wire! {
         pub scope: Option<RecordScope>,
         /// Working directory whose git state is reported with the progress.
         pub directory: Option<String>,
-        /// Time at which the session was started, else first used, UTC milliseconds.
+        /// Time at which the session was started, else first used, in Unix milliseconds.
         pub started_at: i64,
-        /// Time at which the session ended, UTC milliseconds; absent while it is active.
+        /// Time at which the session ended, in Unix milliseconds; absent while it is active.
         pub ended_at: Option<i64>,
-        /// Time of the session's last recorded activity, UTC milliseconds.
+        /// Time of the session's last recorded activity, in Unix milliseconds.
         pub last_activity_at: i64,
         /// Whether the progress files are written on every change.
         pub auto_progress: bool,
@@ -212,9 +212,9 @@ wire! {
         pub name: Option<String>,
         /// Number of observations of the page.
         pub observations: i64,
-        /// Time of the first observation of the page, UTC milliseconds.
+        /// Time of the first observation of the page, in Unix milliseconds.
         pub first_seen: i64,
-        /// Time of the last observation of the page, UTC milliseconds.
+        /// Time of the last observation of the page, in Unix milliseconds.
         pub last_seen: i64,
         /// Details of the last observation; absent for a page that was visited in another copy of this memory.
         pub snapshot: Option<PageSnapshot>,
@@ -250,7 +250,7 @@ wire! {
     pub struct LastFound {
         /// Name of the newest session that has findings or a summary.
         pub session: String,
-        /// Time at which that session ended, UTC milliseconds; absent if it was never ended.
+        /// Time at which that session ended, in Unix milliseconds; absent if it was never ended.
         pub ended_at: Option<i64>,
         /// Summary written when that session ended.
         pub summary: Option<String>,
@@ -265,7 +265,7 @@ wire! {
     pub struct LeftOpen {
         /// Name of the newest session that left tasks, next steps or blockers; absent if none did.
         pub session: Option<String>,
-        /// Time at which that session ended, UTC milliseconds; absent if it was never ended.
+        /// Time at which that session ended, in Unix milliseconds; absent if it was never ended.
         pub ended_at: Option<i64>,
         /// Goal of that session.
         pub goal: Option<String>,
@@ -359,7 +359,7 @@ wire! {
         pub file: String,
         /// Id of the report's artifact.
         pub artifact_id: i64,
-        /// Size of the file, bytes.
+        /// Size of the file, in bytes.
         pub size_bytes: i64,
         /// Number of embedded pictures.
         pub pictures: i64,
@@ -369,7 +369,7 @@ wire! {
     pub struct EndResult {
         /// Name of the session.
         pub session: String,
-        /// Time at which the session ended, UTC milliseconds.
+        /// Time at which the session ended, in Unix milliseconds.
         pub ended_at: i64,
         /// Final summary of the session.
         pub summary: String,

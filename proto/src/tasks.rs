@@ -130,11 +130,11 @@ wire! {
         pub progress: Option<String>,
         /// Summary of the outcome.
         pub summary: Option<String>,
-        /// Time at which the task was queued, UTC milliseconds.
+        /// Time at which the task was queued, in Unix milliseconds.
         pub created_at: i64,
-        /// Time at which the task was first started, UTC milliseconds.
+        /// Time at which the task was first started, in Unix milliseconds.
         pub started_at: Option<i64>,
-        /// Time at which the task was finished, UTC milliseconds.
+        /// Time at which the task was finished, in Unix milliseconds.
         pub finished_at: Option<i64>,
     }
 

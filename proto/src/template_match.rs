@@ -36,7 +36,7 @@ wire! {
     pub struct FoundComponent {
         /// Name of the component.
         pub name: String,
-        /// Position of the component as `left,top,right,bottom`, pixels.
+        /// Position of the component as `left,top,right,bottom`, in pixels.
         pub bounds: String,
         /// Horizontal centre of the component, pixels from the left.
         pub x: f64,
@@ -64,7 +64,7 @@ wire! {
         /// Names of components that were skipped because their pictures have a uniform brightness, which matches
         /// nothing.
         pub flat: Vec<String>,
-        /// Duration of the search, milliseconds.
+        /// Duration of the search, in milliseconds.
         pub took_ms: u64,
     }
 }

@@ -135,7 +135,7 @@ wire! {
         pub file: Option<String>,
         /// Id of the artifact; absent if the document is returned inline.
         pub artifact_id: Option<i64>,
-        /// Size of the document, bytes.
+        /// Size of the document, in bytes.
         pub size_bytes: i64,
     }
 }

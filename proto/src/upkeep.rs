@@ -46,7 +46,7 @@ wire! {
         pub file: String,
         /// Number of records by type.
         pub records: BTreeMap<String, u64>,
-        /// Size of the file, bytes.
+        /// Size of the file, in bytes.
         pub bytes: u64,
     }
 
@@ -78,7 +78,7 @@ wire! {
 
     /// Result of `memory.prune`.
     pub struct Pruned {
-        /// Time before which events and observations were deleted, UTC milliseconds.
+        /// Time before which events and observations were deleted, in Unix milliseconds.
         pub before: i64,
         /// Number of deleted events.
         pub events: u64,
@@ -87,15 +87,15 @@ wire! {
         /// Whether the events and observations were only counted. If so, the counts include all old rows, although an
         /// actual run keeps a few of them as long as newer rows need them.
         pub dry_run: bool,
-        /// Space used in the database after the call, bytes; the file itself shrinks later.
+        /// Space used in the database after the call, in bytes; the file itself shrinks later.
         pub used_bytes: u64,
     }
 
     /// Result of `memory.vacuum`.
     pub struct Vacuumed {
-        /// Size of the database before the call, bytes.
+        /// Size of the database before the call, in bytes.
         pub before_bytes: u64,
-        /// Size of the database after the call, bytes.
+        /// Size of the database after the call, in bytes.
         pub after_bytes: u64,
     }
 }

@@ -193,7 +193,7 @@ wire! {
         pub label: Option<String>,
         /// Resource id of the element.
         pub res_id: Option<String>,
-        /// Last known position as `left,top,right,bottom`, pixels.
+        /// Last known position as `left,top,right,bottom`, in pixels.
         pub bounds: Option<String>,
         /// Confidence of the detector, 0 to 1; absent for components from the element tree.
         pub confidence: Option<f64>,
@@ -201,9 +201,9 @@ wire! {
         pub states: Vec<String>,
         /// Whether a picture of the component is saved.
         pub has_picture: bool,
-        /// Time at which the component was learned, UTC milliseconds.
+        /// Time at which the component was learned, in Unix milliseconds.
         pub learned_at: i64,
-        /// Time at which the component was last seen, UTC milliseconds.
+        /// Time at which the component was last seen, in Unix milliseconds.
         pub last_seen: i64,
         /// Number of times the component was seen.
         pub seen_count: i64,
@@ -263,9 +263,9 @@ wire! {
         pub title: Option<String>,
         /// Number of visits to the state.
         pub visit_count: i64,
-        /// Time of the first visit, UTC milliseconds.
+        /// Time of the first visit, in Unix milliseconds.
         pub first_seen: i64,
-        /// Time of the last visit, UTC milliseconds.
+        /// Time of the last visit, in Unix milliseconds.
         pub last_seen: i64,
         /// Names of the components that define the state.
         pub defining_components: Vec<String>,

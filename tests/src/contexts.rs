@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::Client;
 
-/// Budgets at which contexts are scored, tokens.
+/// Budgets at which contexts are scored, in tokens.
 pub const BUDGETS: [i64; 3] = [2_000, 4_000, 8_000];
-/// Maximum distance between the words of a fact, characters.
+/// Maximum distance between the words of a fact, in characters.
 const NEAR: usize = 400;
 /// Number of tokens to which the third baseline truncates tool results.
 const CUT: i64 = 100;

@@ -9,7 +9,7 @@ use afd_proto::frame::{Decoder, Framing};
 use afd_screen::page::{fingerprint, outline, refs, reliability, structure};
 use afd_store::Store;
 
-/// Maximum size of a message in [`frame`], bytes.
+/// Maximum size of a message in [`frame`], in bytes.
 const MAX_FRAME: usize = 4096;
 
 /// A function that parses an input.

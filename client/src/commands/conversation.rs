@@ -133,10 +133,10 @@ pub struct Search {
     /// Only messages with this role
     #[arg(long, value_enum)]
     role: Option<Role>,
-    /// Only messages recorded at or after this time, UTC milliseconds
+    /// Only messages recorded at or after this time, in Unix milliseconds
     #[arg(long, value_name = "MS")]
     since: Option<i64>,
-    /// Only messages recorded at or before this time, UTC milliseconds
+    /// Only messages recorded at or before this time, in Unix milliseconds
     #[arg(long, value_name = "MS")]
     until: Option<i64>,
     /// Maximum number of messages

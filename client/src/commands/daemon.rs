@@ -47,7 +47,7 @@ pub struct Status {
     /// Refresh the state continuously, with the rates and durations of calls, until Ctrl-C
     #[arg(long, short)]
     watch: bool,
-    /// Interval between updates, milliseconds
+    /// Interval between updates, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
     every_ms: u64,
 }

@@ -266,7 +266,7 @@ pub enum TestResult {
         /// Only results on pages whose page key, activity or URL contains this text
         #[arg(long)]
         page: Option<String>,
-        /// Only results recorded at or after this time, UTC milliseconds
+        /// Only results recorded at or after this time, in Unix milliseconds
         #[arg(long, value_name = "MS")]
         since: Option<i64>,
         /// Maximum number of results

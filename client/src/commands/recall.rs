@@ -101,13 +101,13 @@ pub struct Search {
     /// Only entries that this session recorded
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
-    /// Only entries recorded at or after this time, UTC milliseconds
+    /// Only entries recorded at or after this time, in Unix milliseconds
     #[arg(long, value_name = "MS")]
     since: Option<i64>,
-    /// Only entries recorded at or before this time, UTC milliseconds
+    /// Only entries recorded at or before this time, in Unix milliseconds
     #[arg(long, value_name = "MS")]
     until: Option<i64>,
-    /// Only entries that expire at or before this time, UTC milliseconds
+    /// Only entries that expire at or before this time, in Unix milliseconds
     #[arg(long, value_name = "MS")]
     expires_until: Option<i64>,
     /// Search archived entries, too
@@ -156,7 +156,7 @@ pub struct Store {
     /// Uid of a related entry; repeatable
     #[arg(long, value_name = "UID")]
     related: Vec<String>,
-    /// Expiry time, UTC milliseconds
+    /// Expiry time, in Unix milliseconds
     #[arg(long, value_name = "MS")]
     expires_at: Option<i64>,
 }

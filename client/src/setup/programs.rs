@@ -49,7 +49,7 @@ pub enum Scope {
 /// Format of a settings file, with the name of its server list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// JSON, with or without comments: an object with this name.
+    /// A JSON file, with or without comments; the entry goes into the object with this name.
     Json(&'static str),
     /// TOML: a table with this name.
     Toml(&'static str),

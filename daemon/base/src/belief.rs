@@ -6,7 +6,7 @@
 
 /// Number of reports to which the prior is equivalent.
 const PRIOR_WEIGHT: f64 = 2.0;
-/// Time in which the weight of a report halves, milliseconds.
+/// Time in which the weight of a report halves, in milliseconds.
 pub const HALF_LIFE: i64 = 180 * 86_400_000;
 
 /// The evidence for a statement: its prior, and the weighted reports on its uses.
@@ -18,7 +18,7 @@ pub struct Evidence {
     pub held: f64,
     /// Weighted number of uses in which the statement did not hold, as of `at`.
     pub failed: f64,
-    /// Time of the last use, UTC milliseconds; `None` if there was none.
+    /// Time of the last use, in Unix milliseconds; `None` if there was none.
     pub at: Option<i64>,
 }
 
@@ -28,14 +28,14 @@ impl Evidence {
         Self { prior, held: 0.0, failed: 0.0, at: None }
     }
 
-    /// Returns the evidence with its weights reduced to their values at the time `now`, UTC milliseconds.
+    /// Returns the evidence with its weights reduced to their values at the time `now`, in Unix milliseconds.
     pub fn at(self, now: i64) -> Self {
         let age = now.saturating_sub(self.at.unwrap_or(now)).max(0);
         let left = 0.5_f64.powf(age as f64 / HALF_LIFE as f64);
         Self { held: self.held * left, failed: self.failed * left, at: self.at.map(|_| now), ..self }
     }
 
-    /// Returns the evidence with another use at the time `now`, UTC milliseconds. `held` says whether the statement
+    /// Returns the evidence with another use at the time `now`, in Unix milliseconds. `held` says whether the statement
     /// held; `None` if that is unknown.
     pub fn used(self, held: Option<bool>, now: i64) -> Self {
         let before = self.at(now);
@@ -56,7 +56,7 @@ impl Evidence {
         Self { prior: one.prior.max(two.prior), held: one.held + two.held, failed: one.failed + two.failed, at }
     }
 
-    /// Returns the confidence at the time `now` (UTC milliseconds), 0 to 1, rounded to three decimals.
+    /// Returns the confidence at the time `now` (Unix milliseconds), 0 to 1, rounded to three decimals.
     pub fn confidence(self, now: i64) -> f64 {
         let Self { prior, held, failed, .. } = self.at(now);
         let mean = (prior * PRIOR_WEIGHT + held) / (PRIOR_WEIGHT + held + failed);

@@ -26,7 +26,8 @@ impl<K: Eq + Hash> KeyedLocks<K> {
         locks.entry(key).or_default().clone()
     }
 
-    /// Acquires the lock for a key, which is held until the guard is dropped; `None` if the lock is already held.
+    /// Tries to acquire the lock for a key. Returns a guard that holds the lock until it is dropped, or `None` if the
+    /// lock is already held.
     pub fn try_lock(&self, key: K) -> Option<OwnedMutexGuard<()>> {
         self.entry(key).try_lock_owned().ok()
     }

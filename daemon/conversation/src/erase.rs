@@ -12,7 +12,7 @@ pub struct Erased {
     pub derived: i64,
     /// Row ids of the artifacts of the message's images.
     pub artifacts: Vec<i64>,
-    /// Time when the message was recorded, UTC milliseconds.
+    /// Time when the message was recorded, in Unix milliseconds.
     pub recorded_at: i64,
 }
 

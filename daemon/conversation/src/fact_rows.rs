@@ -29,7 +29,7 @@ pub struct Said<'a> {
     pub role: Role,
     /// Name of the tool, for tool output.
     pub source: Option<&'a str>,
-    /// Time of recording, UTC milliseconds.
+    /// Time of recording, in Unix milliseconds.
     pub at: i64,
 }
 
@@ -58,7 +58,7 @@ pub struct Fact {
     pub tokens: i64,
     /// Score, discounted by the number of sentences that currently have the same template.
     pub score: f64,
-    /// Time of recording, UTC milliseconds.
+    /// Time of recording, in Unix milliseconds.
     pub at: i64,
 }
 

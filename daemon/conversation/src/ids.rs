@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use afd_proto::context::Format;
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 
-/// Maximum length of an id in OpenAI's Chat Completions API and in Anthropic's Messages API, characters. Both accept
+/// Maximum length of an id in OpenAI's Chat Completions API and in Anthropic's Messages API, in characters. Both accept
 /// letters, digits, `_` and `-`.
 const MAX_LENGTH_OPENAI: usize = 40;
 const MAX_LENGTH_ANTHROPIC: usize = 64;

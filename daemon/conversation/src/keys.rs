@@ -7,7 +7,7 @@ use afd_proto::conversation::{Message, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Maximum length of a value, characters.
+/// Maximum length of a value, in characters.
 const MAX_CHARS: usize = 500;
 
 /// Argument names, lower-case and without punctuation, that set each of the default keys.
@@ -25,7 +25,7 @@ const ALIASES: &[(&str, &[&str])] = &[
 pub struct ContextValue {
     /// The value.
     pub value: String,
-    /// Time when the value was set, UTC milliseconds.
+    /// Time when the value was set, in Unix milliseconds.
     pub at: i64,
 }
 

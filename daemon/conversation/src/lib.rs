@@ -50,7 +50,7 @@ pub struct Conversation {
     pub name: String,
     /// Model whose tokenizer counts the tokens; `None` for the configured default.
     pub model: Option<String>,
-    /// Size of the context, tokens; `None` for the configured default.
+    /// Size of the context, in tokens; `None` for the configured default.
     pub max_tokens: Option<i64>,
     /// Names of context keys tracked in addition to the configured ones.
     pub tracked: Vec<String>,

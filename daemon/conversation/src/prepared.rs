@@ -11,7 +11,7 @@ use afd_store::to_json;
 const MESSAGE_OVERHEAD: i64 = 4;
 /// Number of image pixels that cost one token.
 const PIXELS_PER_TOKEN: u64 = 750;
-/// Width and height that are assumed for an image of unknown size, pixels.
+/// Width and height that are assumed for an image of unknown size, in pixels.
 const UNKNOWN_SIDE: u32 = 1024;
 
 /// Counts the tokens of a message: a fixed overhead, its content, and its tool calls.

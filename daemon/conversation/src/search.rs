@@ -25,7 +25,7 @@ const PAGE: i64 = 256;
 const MAX_PAGES: usize = 16;
 /// Maximum number of words in a query.
 const MAX_TERMS: usize = 12;
-/// Length of the excerpt from a found message, characters.
+/// Length of the excerpt from a found message, in characters.
 const SNIPPET: usize = 160;
 
 /// Returns the positions of up to `limit` messages before `before` that contain a word, newest first.
@@ -74,7 +74,7 @@ pub struct Recalled {
     pub text: String,
     /// Score of the match, in which rarer words count more.
     pub score: f64,
-    /// Time when the message was recorded, UTC milliseconds.
+    /// Time when the message was recorded, in Unix milliseconds.
     pub at: i64,
 }
 
@@ -85,7 +85,7 @@ const RECALL_OF_WORD: i64 = 24;
 const RECALL_READ: usize = 24;
 /// Maximum number of sentences that are taken from one message.
 const PER_MESSAGE: usize = 6;
-/// Maximum length of a sentence, characters.
+/// Maximum length of a sentence, in characters.
 const MAX_SENTENCE: usize = 320;
 
 /// Returns the sentences from messages between `after` and `before` (both exclusive) that best match the words of
@@ -163,9 +163,9 @@ pub struct Filter {
     pub conversations: Vec<i64>,
     /// Role of the speaker; `None` for any role.
     pub role: Option<Role>,
-    /// Earliest recording time, UTC milliseconds.
+    /// Earliest recording time, in Unix milliseconds.
     pub since: Option<i64>,
-    /// Latest recording time, UTC milliseconds.
+    /// Latest recording time, in Unix milliseconds.
     pub until: Option<i64>,
 }
 

@@ -107,7 +107,8 @@ pub fn all(connection: &Connection, conversation: i64) -> Result<Vec<SummaryInfo
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the summary whose request to the language model is due at `now` (UTC milliseconds) and has been due longest.
+/// Returns the summary whose request to the language model is due at `now` (Unix milliseconds) and has been due
+/// longest.
 pub fn due(connection: &Connection, now: i64) -> Result<Option<StoredSummary>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM summaries WHERE due_at IS NOT NULL AND due_at <= :due_at ORDER BY due_at LIMIT 1"
@@ -115,7 +116,7 @@ pub fn due(connection: &Connection, now: i64) -> Result<Option<StoredSummary>> {
     connection.first(&sql, args! {due_at: now}, read)
 }
 
-/// Returns the time at which the next request to the language model is due, UTC milliseconds.
+/// Returns the time at which the next request to the language model is due, in Unix milliseconds.
 pub fn next_due(connection: &Connection) -> Result<Option<i64>> {
     connection.one("SELECT min(due_at) AS min_due_at FROM summaries WHERE due_at IS NOT NULL", [], |row| {
         row.get("min_due_at")
@@ -137,7 +138,7 @@ pub fn improve(connection: &Connection, kept: &StoredSummary, text: &str, model:
     Ok(changed > 0)
 }
 
-/// Records a failed request to the language model and schedules the next attempt at `again_at` (UTC milliseconds). If
+/// Records a failed request to the language model and schedules the next attempt at `again_at` (Unix milliseconds). If
 /// it is `None`, there is no further attempt.
 pub fn failed(connection: &Connection, kept: &StoredSummary, error: &str, again_at: Option<i64>) -> Result<()> {
     connection.run(

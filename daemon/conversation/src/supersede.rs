@@ -38,7 +38,7 @@ const SAME_UNCORRECTED: f64 = 0.75;
 const SAME_DECISION: f64 = 0.5;
 /// Minimum common share for a correction of a statement that has no figures and is neither a rule nor a decision.
 const SAME_STATEMENT: f64 = 0.55;
-/// Maximum length of the text that is kept from a replaced statement, characters.
+/// Maximum length of the text that is kept from a replaced statement, in characters.
 const MAX_WAS: usize = 60;
 
 /// Subject of a statement, and its figures.

@@ -120,7 +120,7 @@ fn blot_value(value: &mut Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Minimum length at which typed text is redacted in results, characters. Shorter text can be part of other words.
+/// Minimum length at which typed text is redacted in results, in characters. Shorter text can be part of other words.
 const MIN_REPEATED: usize = 4;
 
 fn blot_content(message: &mut Message, texts: &[String]) {

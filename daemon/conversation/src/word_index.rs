@@ -7,10 +7,10 @@ use rusqlite::Connection;
 use afd_base::text::{self, cut};
 use afd_store::{Result, args};
 
-/// Maximum length of the part at the start of a message that is indexed, characters.
+/// Maximum length of the part at the start of a message that is indexed, in characters.
 const MAX_HEAD: usize = 48_000;
 
-/// Maximum length of the part at the end of a message that is indexed, characters.
+/// Maximum length of the part at the end of a message that is indexed, in characters.
 const MAX_TAIL: usize = 16_000;
 
 /// Maximum number of distinct words that are indexed in a message.

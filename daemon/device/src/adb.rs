@@ -20,7 +20,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
 const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Default port of the adb server.
 const DEFAULT_PORT: u16 = 5037;
-/// Maximum size of a device list from the adb server, bytes.
+/// Maximum size of a device list from the adb server, in bytes.
 const MAX_LIST: usize = 1 << 16;
 
 /// Error from an `adb` command.

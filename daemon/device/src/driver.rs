@@ -28,11 +28,11 @@ pub enum Key {
 /// An input that every kind of device supports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// Tap at `(x, y)`, device pixels.
+    /// Tap at `(x, y)`, in device pixels.
     Tap(f64, f64),
-    /// Long press at `(x, y)`, device pixels, followed by the duration, milliseconds.
+    /// Long press at `(x, y)`, device pixels, followed by the duration, in milliseconds.
     LongPress(f64, f64, u32),
-    /// Double tap at `(x, y)`, device pixels.
+    /// Double tap at `(x, y)`, in device pixels.
     DoubleTap(f64, f64),
     /// Swipe from `(x1, y1)` to `(x2, y2)`, as `[x1, y1, x2, y2]` in device pixels, followed by the duration,
     /// milliseconds.
@@ -58,7 +58,7 @@ pub enum Input {
 pub enum Command {
     /// An input, such as a tap or text.
     Input(Input),
-    /// A shell command, followed by the maximum time that it may take, milliseconds; see [`Shell`].
+    /// A shell command, followed by the maximum time that it may take, in milliseconds; see [`Shell`].
     Shell(Secret, u32),
     /// A message to an app on the device; see [`Intents`].
     Intent(Intent),
@@ -82,11 +82,11 @@ pub struct OverlaySetting {
     pub interactive_only: bool,
     /// Whether the marks are refreshed automatically.
     pub auto_refresh: bool,
-    /// Refresh interval, milliseconds.
+    /// Refresh interval, in milliseconds.
     pub refresh_interval_ms: u32,
-    /// Horizontal offset of the marks (positive: right), device pixels.
+    /// Horizontal offset of the marks (positive: right), in device pixels.
     pub offset_x: Option<i32>,
-    /// Vertical offset of the marks (positive: down), device pixels.
+    /// Vertical offset of the marks (positive: down), in device pixels.
     pub offset_y: Option<i32>,
 }
 
@@ -119,7 +119,7 @@ pub struct BadParam {
 /// Options for a screenshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScreenshotOptions {
-    /// Maximum length of the picture's longer side, pixels.
+    /// Maximum length of the picture's longer side, in pixels.
     pub max_dim: u32,
     /// JPEG quality, 1 to 100.
     pub quality: u32,

@@ -26,7 +26,7 @@ pub struct Source {
     pub gone: bool,
     /// Whether the entry was archived.
     pub archived: bool,
-    /// Number of searches that returned the entry, and time of the last one, UTC milliseconds.
+    /// Number of searches that returned the entry, and time of the last one, in Unix milliseconds.
     pub used: (i64, Option<i64>),
 }
 
@@ -276,9 +276,9 @@ pub struct Filtered {
     pub archived: bool,
     /// Confidence, 0 to 1.
     pub confidence: f32,
-    /// Time when the entry was recorded, UTC milliseconds.
+    /// Time when the entry was recorded, in Unix milliseconds.
     pub at: i64,
-    /// Expiry time, UTC milliseconds; `i64::MAX` if it does not expire.
+    /// Expiry time, in Unix milliseconds; `i64::MAX` if it does not expire.
     pub expires_at: i64,
     /// Number of words in its text.
     pub words: u32,

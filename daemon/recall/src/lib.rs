@@ -45,9 +45,9 @@ pub struct Described {
     pub private: bool,
     /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Time when the row was recorded, UTC milliseconds.
+    /// Time when the row was recorded, in Unix milliseconds.
     pub at: i64,
-    /// Expiry time, UTC milliseconds; `None` if it does not expire.
+    /// Expiry time, in Unix milliseconds; `None` if it does not expire.
     pub expires_at: Option<i64>,
     /// Tags.
     pub tags: Vec<String>,

@@ -9,7 +9,7 @@ use afd_store::{Result, Sql as _, args, json, now_ms};
 /// Maximum number of upkeep runs that the log keeps.
 const KEPT: i64 = 500;
 
-/// Adds an upkeep run with its changes to the log.
+/// Logs an upkeep run and the changes that it made.
 pub fn add(connection: &Connection, changes: &[UpkeepChange]) -> Result<()> {
     let changes = serde_json::to_string(changes).unwrap_or_default();
     connection.run("INSERT INTO upkeep_log (at, changes) VALUES (:now, :changes)", args! {now: now_ms(), changes})?;
@@ -18,7 +18,7 @@ pub fn add(connection: &Connection, changes: &[UpkeepChange]) -> Result<()> {
     Ok(())
 }
 
-/// Returns up to `limit` upkeep runs, newest first, each with its time (UTC milliseconds) and its changes.
+/// Returns up to `limit` upkeep runs, newest first, each with its time (Unix milliseconds) and its changes.
 pub fn newest(connection: &Connection, limit: i64) -> Result<Vec<(i64, Vec<UpkeepChange>)>> {
     let mut statement =
         connection.prepare_cached("SELECT at, changes FROM upkeep_log ORDER BY id DESC LIMIT :limit")?;

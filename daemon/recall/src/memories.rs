@@ -35,9 +35,9 @@ pub struct Memory {
     pub tags: Vec<String>,
     /// Uids of related entries.
     pub related: Vec<String>,
-    /// Expiry time, UTC milliseconds; `None` if it does not expire.
+    /// Expiry time, in Unix milliseconds; `None` if it does not expire.
     pub expires_at: Option<i64>,
-    /// Time when the memory was stored, UTC milliseconds.
+    /// Time when the memory was stored, in Unix milliseconds.
     pub created_at: i64,
 }
 
@@ -236,7 +236,7 @@ pub fn count_of(connection: &Connection, session: i64) -> Result<i64> {
     )
 }
 
-/// Deletes a memory and erases its content. Returns the time when it was stored (UTC milliseconds), or `None` if no
+/// Deletes a memory and erases its content. Returns the time when it was stored (Unix milliseconds), or `None` if no
 /// memory has this uid.
 pub fn delete(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     connection.first(

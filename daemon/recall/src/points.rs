@@ -31,9 +31,9 @@ pub struct Payload {
     pub session: String,
     /// Tags, folded.
     pub tags: Vec<String>,
-    /// Time when the entry was recorded, UTC milliseconds.
+    /// Time when the entry was recorded, in Unix milliseconds.
     pub at: i64,
-    /// Expiry time, UTC milliseconds; `None` if it does not expire.
+    /// Expiry time, in Unix milliseconds; `None` if it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
     /// Whether the entry is archived.
@@ -105,13 +105,13 @@ pub struct Filters {
     pub session: Option<String>,
     /// Only entries with this tag.
     pub tag: Option<String>,
-    /// Earliest recording time, UTC milliseconds.
+    /// Earliest recording time, in Unix milliseconds.
     pub since: Option<i64>,
-    /// Latest recording time, UTC milliseconds.
+    /// Latest recording time, in Unix milliseconds.
     pub until: Option<i64>,
-    /// Latest expiry time, UTC milliseconds.
+    /// Latest expiry time, in Unix milliseconds.
     pub expires_until: Option<i64>,
-    /// Current time, UTC milliseconds. Expired entries are not returned.
+    /// Current time, in Unix milliseconds. Expired entries are not returned.
     pub now: i64,
     /// Whether archived entries are returned, too.
     pub archived: bool,

@@ -18,7 +18,7 @@ use afd_base::model::api_key;
 use afd_base::net::{self, BodyError};
 use afd_base::text;
 
-/// Maximum size of a response, bytes.
+/// Maximum size of a response, in bytes.
 const MAX_ANSWER: usize = 32 << 20;
 /// Timeout for uploads, deletions and checks, for which callers do not wait.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const LEFT_ALONE: Duration = Duration::from_secs(5);
 /// Maximum number of points that are read for an entry. Several stores may have uploaded it.
 const MAX_FOUND: usize = 10;
-/// Maximum length of an error message from the server, characters.
+/// Maximum length of an error message from the server, in characters.
 const MAX_REASON: usize = 200;
 /// Payload indexes: the fields that searches filter by.
 const INDEXES: [(&str, &str); 11] = [

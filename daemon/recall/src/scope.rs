@@ -45,13 +45,13 @@ pub struct Scope {
     pub of_session: Option<i64>,
     /// Only entries with these row ids, for example those with a tag.
     pub only: Option<HashSet<i64>>,
-    /// Earliest recording time, UTC milliseconds.
+    /// Earliest recording time, in Unix milliseconds.
     pub since: Option<i64>,
-    /// Latest recording time, UTC milliseconds.
+    /// Latest recording time, in Unix milliseconds.
     pub until: Option<i64>,
-    /// Latest expiry time, UTC milliseconds.
+    /// Latest expiry time, in Unix milliseconds.
     pub expires_until: Option<i64>,
-    /// Current time, UTC milliseconds. Expired entries are not returned.
+    /// Current time, in Unix milliseconds. Expired entries are not returned.
     pub now: i64,
     /// Whether archived entries are returned, too.
     pub archived: bool,

@@ -50,7 +50,7 @@ pub struct Ask {
     pub scope: Scope,
     /// Limits of the full-text search.
     pub effort: Effort,
-    /// Age at which half of the maximum reduction for age applies, days.
+    /// Age at which half of the maximum reduction for age applies, in days.
     pub half_life_days: f64,
     /// Maximum number of results.
     pub limit: usize,
@@ -89,7 +89,7 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Returns a result for an entry that only a vector of the built-in model found.
+    /// Returns the result for an entry that was found only by vector search with the built-in model.
     pub fn by_vector(entry: i64, cosine: f64) -> Self {
         let places = vec![Place { list: List::Builtin, rank: 1, measure: cosine, share: cosine }];
         Self { entry, score: cosine, places, factors: (1.0, 1.0), is_weak: false, folded: Vec::new() }

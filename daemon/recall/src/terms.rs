@@ -22,7 +22,7 @@ use afd_store::{Result, Sql as _, args};
 /// Maximum length of the indexed text, characters, and maximum number of distinct terms in it.
 const MAX_TEXT: usize = 24_000;
 const MAX_TERMS: usize = 512;
-/// Length of a term's key, bytes.
+/// Length of a term's key, in bytes.
 const KEY: usize = 5;
 /// The usual BM25 parameters: the influence of repeated terms, and of the length of an entry.
 const K1: f64 = 1.2;

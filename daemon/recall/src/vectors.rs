@@ -206,8 +206,8 @@ pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Resu
     Ok(deleted)
 }
 
-/// Empties up to `limit` stale vectors of a model: those computed before `before` (UTC milliseconds) whose entries have
-/// not been used since. Returns the row ids of these entries.
+/// Empties up to `limit` stale vectors of a model: those computed before `before` (Unix milliseconds) whose entries
+/// have not been used since. Returns the row ids of these entries.
 pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64) -> Result<Vec<i64>> {
     let stale: Vec<i64> = connection.all(
         "SELECT v.entry_id FROM embeddings v JOIN entries e ON e.id = v.entry_id

@@ -68,10 +68,11 @@ pub(in crate::app) fn changed(new: Option<String>, old: Option<String>) -> Optio
     new.map_or(old, |text| Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Maximum length of a goal, characters.
+/// Maximum length of a goal, in characters.
 pub(in crate::app) const MAX_GOAL: usize = 2_000;
 
-/// Checks that times from a file (UTC milliseconds) are neither before the year 2000 nor more than a day in the future.
+/// Checks that times from a file (Unix milliseconds) are neither before the year 2000 nor more than a day in the
+/// future.
 pub(in crate::app) fn check_times(times: &[Option<i64>]) -> Result<()> {
     let range = 946_684_800_000..=now_ms() + 86_400_000;
     match times.iter().flatten().find(|at| !range.contains(*at)) {

@@ -14,7 +14,7 @@ use super::{Error, replay};
 /// Fields whose values are never quoted in errors.
 const SECRET_FIELDS: &[&str] = &["text", "token", "command", "value"];
 
-/// Maximum length of a quoted value, bytes.
+/// Maximum length of a quoted value, in bytes.
 const MAX_QUOTED: usize = 100;
 
 /// Decodes a parameter object; absent parameters count as an empty object.

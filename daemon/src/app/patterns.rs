@@ -35,7 +35,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<PageModelDelete, _, _>(|core, p| async move { delete_page(&core.store, &p).await });
 }
 
-/// Maximum size of a pattern's data, bytes.
+/// Maximum size of a pattern's data, in bytes.
 const MAX_DATA: usize = 64 << 10;
 
 fn not_found(what: &str, id: i64) -> Error {

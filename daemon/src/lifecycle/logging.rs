@@ -22,7 +22,7 @@ use tracing_subscriber::registry::LookupSpan;
 use super::Args;
 use crate::app;
 
-/// Size of a log file above which it is renamed, bytes.
+/// Size of a log file above which it is renamed, in bytes.
 const MAX_BYTES: u64 = 10 << 20;
 /// Number of older log files that are kept, as `.1` to `.3`.
 const KEPT: usize = 3;

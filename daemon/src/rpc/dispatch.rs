@@ -22,10 +22,10 @@ use crate::app;
 use crate::app::Error;
 use afd_base::task::panic_message;
 
-/// Maximum size of a response, bytes.
+/// Maximum size of a response, in bytes.
 pub(super) const MAX_RESPONSE: usize = 64 << 20;
 
-/// Maximum size of a batch response, bytes. The whole response is held in memory until it is sent.
+/// Maximum size of a batch response, in bytes. The whole response is held in memory until it is sent.
 const MAX_BATCH_RESPONSE: usize = 16 << 20;
 
 /// Connection state needed to execute a call.

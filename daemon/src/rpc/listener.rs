@@ -28,7 +28,7 @@ use crate::app::{Core, Error};
 const RESERVED_TIMEOUT: Duration = Duration::from_secs(5);
 /// Minimum interval between log lines about failed accepts.
 const ACCEPT_LOG_INTERVAL: Duration = Duration::from_secs(60);
-/// Maximum size of the head of a connection's first HTTP request, bytes.
+/// Maximum size of the head of a connection's first HTTP request, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 
 /// Protocol spoken on a connection, detected from its first byte.

@@ -7,7 +7,7 @@
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Unit in which responses are counted, bytes. Smaller responses are not counted.
+/// Unit in which responses are counted, in bytes. Smaller responses are not counted.
 const UNIT: usize = 1 << 20;
 /// Number of units that all responses together may hold, which is more than a single response of the maximum size
 /// needs.

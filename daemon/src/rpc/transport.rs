@@ -16,7 +16,7 @@ use super::stream::ClientStream;
 /// Number of bytes of a large response that are sent before the task yields. Without yielding, a client that reads fast
 /// would monopolise a thread.
 const CHUNK: usize = 256 << 10;
-/// Output buffer capacity that an idle connection keeps, bytes.
+/// Output buffer capacity that an idle connection keeps, in bytes.
 const IDLE_CAPACITY: usize = 64 << 10;
 
 /// What reading from a connection can yield.

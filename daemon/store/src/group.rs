@@ -187,7 +187,7 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
-/// Runs the work of a write, and rolls back its changes if it fails.
+/// Runs a write in a savepoint, and rolls back its changes if the write fails.
 fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Done {
     execute(connection, "SAVEPOINT work")?;
     let done = catch_panic(|| Ok::<_, StoreError>(work(connection)));

@@ -11,14 +11,14 @@ use super::{Result, Store, StoreError};
 use afd_base::file::with_suffix;
 use afd_base::task::run_blocking;
 
-/// Sizes of a database's files, bytes.
+/// Sizes of a database's files, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// Size of the database file, bytes.
+    /// Size of the database file, in bytes.
     pub file: u64,
-    /// Free space within the database file, bytes.
+    /// Free space within the database file, in bytes.
     pub free: u64,
-    /// Size of the write-ahead log, bytes.
+    /// Size of the write-ahead log, in bytes.
     pub wal: u64,
 }
 

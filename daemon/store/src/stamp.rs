@@ -29,7 +29,7 @@ pub fn new_uid() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// Formats a time (UTC milliseconds) as RFC 3339 in UTC, with second precision.
+/// Formats a time (Unix milliseconds) as RFC 3339 in UTC, with second precision.
 pub fn rfc3339(ms: i64) -> String {
     jiff::Timestamp::from_second(ms.div_euclid(1000)).map(|t| t.to_string()).unwrap_or_default()
 }

@@ -49,7 +49,7 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
     connection.first("SELECT id FROM sessions WHERE name = :name", args! {name}, |row| row.get("id"))
 }
 
-/// Returns the row ids of the sessions that ended before `before` (UTC milliseconds), and of active sessions without a
+/// Returns the row ids of the sessions that ended before `before` (Unix milliseconds), and of active sessions without a
 /// message or record since that time. Each flag says whether the session has ended.
 pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool)>> {
     connection.all(
@@ -102,13 +102,13 @@ pub struct Session {
     pub blockers: Vec<String>,
     /// Summary written when the session ended.
     pub summary: Option<String>,
-    /// Time when the session was first used, UTC milliseconds.
+    /// Time when the session was first used, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the explicit start, UTC milliseconds; `None` if it was never started explicitly.
+    /// Time of the explicit start, in Unix milliseconds; `None` if it was never started explicitly.
     pub started_at: Option<i64>,
-    /// Time when the session ended, UTC milliseconds; `None` while it is active.
+    /// Time when the session ended, in Unix milliseconds; `None` while it is active.
     pub ended_at: Option<i64>,
-    /// Time of the last change to the session or its findings, UTC milliseconds.
+    /// Time of the last change to the session or its findings, in Unix milliseconds.
     pub updated_at: i64,
 }
 
@@ -118,7 +118,7 @@ impl Session {
         if self.ended_at.is_some() { SessionStatus::Ended } else { SessionStatus::Active }
     }
 
-    /// Returns the time of the explicit start, or else of the first use, UTC milliseconds.
+    /// Returns the time of the explicit start, or else of the first use, in Unix milliseconds.
     pub fn began(&self) -> i64 {
         self.started_at.unwrap_or(self.created_at)
     }

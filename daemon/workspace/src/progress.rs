@@ -128,7 +128,7 @@ pub fn current(digest: &Digest) -> Option<CurrentTask> {
     })
 }
 
-/// Maximum length of the session name in a file name, bytes.
+/// Maximum length of the session name in a file name, in bytes.
 const MAX_NAME: usize = 200;
 
 /// Returns the first 32 hexadecimal digits of the SHA-256 hash of `text`.

@@ -70,12 +70,12 @@ pub struct SessionRecord {
     /// Summary written when the session ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Time when the session was first used, UTC milliseconds.
+    /// Time when the session was first used, in Unix milliseconds.
     pub created_at: i64,
-    /// Time when the session was explicitly started, UTC milliseconds.
+    /// Time when the session was explicitly started, in Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<i64>,
-    /// Time when the session ended, UTC milliseconds.
+    /// Time when the session ended, in Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
     /// Statistics and visited pages for all of the session's activity, in this copy of the memory and in others.

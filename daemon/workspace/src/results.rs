@@ -18,7 +18,7 @@ pub struct New {
     pub status: ResultStatus,
     /// App, page and state where the test was run.
     pub place: Place,
-    /// Duration of the test, milliseconds.
+    /// Duration of the test, in milliseconds.
     pub duration_ms: Option<i64>,
     /// Free-text summary of what was observed.
     pub summary: Option<String>,
@@ -41,7 +41,7 @@ pub struct Filter {
     pub status: Option<ResultStatus>,
     /// Substring of the page on which the tests were run.
     pub page: Option<String>,
-    /// Earliest creation time, UTC milliseconds.
+    /// Earliest creation time, in Unix milliseconds.
     pub since: Option<i64>,
 }
 

@@ -41,7 +41,7 @@ pub struct Digest {
     pub last_action: Option<String>,
     /// Context keys with their values.
     pub context: BTreeMap<String, String>,
-    /// Time of the snapshot, UTC milliseconds.
+    /// Time of the snapshot, in Unix milliseconds.
     pub at: i64,
 }
 

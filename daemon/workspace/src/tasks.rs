@@ -100,9 +100,9 @@ pub struct New<'a> {
     pub summary: Option<&'a str>,
     /// Visibility of the task.
     pub scope: RecordScope,
-    /// Start time, UTC milliseconds.
+    /// Start time, in Unix milliseconds.
     pub started_at: Option<i64>,
-    /// Finish time, UTC milliseconds.
+    /// Finish time, in Unix milliseconds.
     pub finished_at: Option<i64>,
 }
 

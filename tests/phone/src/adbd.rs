@@ -20,7 +20,7 @@ const OKAY: u32 = 0x5941_4b4f;
 const CLSE: u32 = 0x4553_4c43;
 const WRTE: u32 = 0x4554_5257;
 const VERSION: u32 = 0x0100_0000;
-/// Maximum payload of a message, bytes.
+/// Maximum payload of a message, in bytes.
 const MAX_DATA: u32 = 4096;
 
 /// A protocol message.

@@ -41,7 +41,7 @@ pub struct Page {
     /// Tabs at the bottom.
     #[serde(default)]
     pub tabs: Vec<Tab>,
-    /// Duration of the animation after the page is shown, milliseconds; a negative value means forever.
+    /// Duration of the animation after the page is shown, in milliseconds; a negative value means forever.
     #[serde(default)]
     pub animate_ms: i64,
 }

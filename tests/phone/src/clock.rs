@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
-/// Time at which every clock starts, UTC milliseconds.
+/// Time at which every clock starts, in Unix milliseconds.
 pub const EPOCH_MS: i64 = 1_775_000_000_000;
 
 /// A source of milliseconds.

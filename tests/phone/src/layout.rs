@@ -3,9 +3,9 @@
 use crate::app::{Action, App, Dialog, Page, Repeat, Row, Widget};
 use crate::scene::{Node, OnTap, Rect, Window};
 
-/// Screen width, device pixels.
+/// Screen width, in device pixels.
 pub const WIDTH: i32 = 1080;
-/// Screen height, device pixels.
+/// Screen height, in device pixels.
 pub const HEIGHT: i32 = 2400;
 /// Pixel density, dots per inch.
 pub const DENSITY: i32 = 420;
@@ -33,9 +33,9 @@ pub struct View<'a> {
     pub fill: &'a dyn Fn(&str) -> String,
     /// Returns the value of a variable.
     pub var: &'a dyn Fn(&str) -> String,
-    /// Scroll offset of the page, device pixels.
+    /// Scroll offset of the page, in device pixels.
     pub scroll: i32,
-    /// Current offset of the rows of an animating page, device pixels; 0 when it does not animate.
+    /// Current offset of the rows of an animating page, in device pixels; 0 when it does not animate.
     pub jitter: i32,
     /// Seed for shuffled lists; 0 keeps their order.
     pub seed: u64,
@@ -95,7 +95,7 @@ fn numbered_row(repeat: &Repeat, n: i32) -> Row {
     Row { title: substitute(&repeat.title), summary: repeat.summary.as_deref().map(substitute), switch: None, run }
 }
 
-/// Returns how far a page can be scrolled, device pixels; 0 for a page without a list.
+/// Returns how far a page can be scrolled, in device pixels; 0 for a page without a list.
 pub fn max_scroll(page: &Page, seed: u64) -> i32 {
     let bottom = if page.tabs.is_empty() { BOTTOM } else { BOTTOM - TABS };
     let mut top = TOP;

@@ -72,7 +72,7 @@ pub struct OverlayRequest {
     pub interactive_only: Option<bool>,
     /// Whether the marks follow the screen.
     pub auto_refresh: Option<bool>,
-    /// Refresh interval, milliseconds.
+    /// Refresh interval, in milliseconds.
     pub refresh_interval_ms: Option<i64>,
     /// Horizontal offset of the marks.
     pub offset_x: Option<i64>,

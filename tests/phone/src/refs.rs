@@ -14,7 +14,7 @@ use crate::scene::{Flat, Scene};
 /// Maximum number of refs that the service returns.
 pub const MAX_REFS: usize = 120;
 
-/// Time for which a cached ref state is used, milliseconds.
+/// Time for which a cached ref state is used, in milliseconds.
 const CACHE_MS: i64 = 1500;
 
 /// A ref as it is sent to clients.
@@ -57,7 +57,7 @@ pub struct Ref {
 pub struct RefState {
     /// Incremented with each change of the digest.
     pub version: i64,
-    /// Time of the last change, UTC milliseconds.
+    /// Time of the last change, in Unix milliseconds.
     pub updated_at_ms: i64,
     /// Refs in the order of their aliases.
     pub refs: Vec<Ref>,

@@ -176,9 +176,9 @@ pub struct Window {
 /// The windows on the screen.
 #[derive(Debug, Clone)]
 pub struct Scene {
-    /// Width, device pixels.
+    /// Width, in device pixels.
     pub width: i32,
-    /// Height, device pixels.
+    /// Height, in device pixels.
     pub height: i32,
     /// Pixel density, dots per inch.
     pub density: i32,

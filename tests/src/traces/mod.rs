@@ -27,7 +27,7 @@ const DENSITY: i32 = 420;
 pub struct Recording {
     /// Base name of its files.
     pub name: String,
-    /// Width and height of the screen, pixels.
+    /// Width and height of the screen, in pixels.
     size: (i32, i32),
     screens: HashMap<String, Screen>,
     steps: Vec<Step>,

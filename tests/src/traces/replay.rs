@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{RawNode, Recording, Screen, Step, scene_of};
 use crate::{Client, World};
 
-/// Time between an action and the observation of its outcome, milliseconds.
+/// Time between an action and the observation of its outcome, in milliseconds.
 const AFTER_ACT_MS: i64 = 4_000;
 
 /// Scores of a daemon's answers in the last 40 % of a recording.

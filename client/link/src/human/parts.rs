@@ -106,7 +106,7 @@ pub(super) fn shorten(text: &str) -> String {
     }
 }
 
-/// Formats a time (UTC milliseconds) in the local time zone, with the name of the zone. Omits the date if it is today,
+/// Formats a time (Unix milliseconds) in the local time zone, with the name of the zone. Omits the date if it is today,
 /// and the year if it is this year.
 pub fn time(ms: i64) -> String {
     let zone = jiff::tz::TimeZone::system();

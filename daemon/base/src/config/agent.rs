@@ -53,7 +53,7 @@ sections! {
     Conversation "conversation." {
         /// Language model or tokenizer by which tokens are counted, unless a session names another.
         model: String = "o200k_base".to_owned();
-        /// Maximum size of a context, tokens.
+        /// Maximum size of a context, in tokens.
         max_tokens: u64 [range 256..=100_000_000] = 100_000;
         /// Maximum number of messages in a context.
         max_messages: u64 [range 2..=1_000_000] = 1_000;
@@ -65,9 +65,9 @@ sections! {
         summary_lines: u64 [range 1..=100] = 3;
         /// Number of recent messages that are sent with the rolling summary.
         recent_messages: u64 [range 1..=100] = 2;
-        /// Maximum length of a user request in a line of the rolling summary, characters.
+        /// Maximum length of a user request in a line of the rolling summary, in characters.
         brief_request: u64 [range 1..=10_000] = 30;
-        /// Maximum length of an answer in a line of the rolling summary, characters.
+        /// Maximum length of an answer in a line of the rolling summary, in characters.
         brief_answer: u64 [range 1..=10_000] = 50;
         /// Names of the context keys that the daemon tracks.
         tracked_keys: Vec<String> = words(TRACKED_KEYS);
@@ -88,7 +88,7 @@ sections! {
         split_tools: u64 = 10;
         /// Percentage of a token budget that is reserved and stays unused.
         split_buffer: u64 = 5;
-        /// How long the tables of a tokenizer stay in memory after their last use, milliseconds.
+        /// How long the tables of a tokenizer stay in memory after their last use, in milliseconds.
         tokenizer_idle_ms: u64 [range 1..=86_400_000] = 60_000;
     }
 
@@ -97,7 +97,7 @@ sections! {
         /// Directory of a sentence model (`config.json`, `tokenizer.json`, `model.safetensors`); `afctl model add`
         /// checks the model and sets this.
         model_dir: Option<PathBuf> = None;
-        /// How long a sentence model stays in memory after its last use, milliseconds.
+        /// How long a sentence model stays in memory after its last use, in milliseconds.
         model_idle_ms: u64 [range 1..=86_400_000] = 60_000;
         /// Base URL of an embedding endpoint with the OpenAI API, such as `http://127.0.0.1:11434/v1`; used only if
         /// `recall.model_dir` is not set.
@@ -108,7 +108,7 @@ sections! {
         endpoint_key_env: Option<String> = None;
         /// File that contains the endpoint's API key; a bare name may refer to a systemd credential.
         endpoint_key_file: Option<PathBuf> = None;
-        /// Timeout for a request to the endpoint, milliseconds.
+        /// Timeout for a request to the endpoint, in milliseconds.
         endpoint_timeout_ms: u64 [range 1..=600_000] = 30_000;
         /// URL of a Qdrant server that serves as an external index, such as `http://127.0.0.1:6333`; several stores can
         /// share it.
@@ -119,18 +119,18 @@ sections! {
         qdrant_key_env: Option<String> = None;
         /// File that contains the API key for Qdrant; a bare name may refer to a systemd credential.
         qdrant_key_file: Option<PathBuf> = None;
-        /// How long a search waits for Qdrant, milliseconds.
+        /// How long a search waits for Qdrant, in milliseconds.
         qdrant_timeout_ms: u64 [range 1..=600_000] = 2_000;
-        /// Delay before a failed upload to Qdrant is retried, milliseconds; it doubles after each further failure, up
-        /// to one minute.
+        /// Delay before a failed upload to Qdrant is retried, in milliseconds; it doubles after each further failure,
+        /// up to one minute.
         qdrant_retry_ms: u64 [range 1..=60_000] = 1_000;
-        /// How long a search waits for its query's vector, milliseconds; after that, the search runs without the vector
-        /// and reports that the vector is missing.
+        /// How long a search waits for its query's vector, in milliseconds; after that, the search runs without the
+        /// vector and reports that the vector is missing.
         search_wait_ms: u64 [range 1..=600_000] = 3_000;
-        /// Interval of the job that maintains recall entries, hours; a change takes effect after a restart of the
+        /// Interval of the job that maintains recall entries, in hours; a change takes effect after a restart of the
         /// daemon.
         upkeep_hours: u64 [range 1..=8_760] = 24;
-        /// Age at which the age-dependent part of an entry's score has halved, days.
+        /// Age at which the age-dependent part of an entry's score has halved, in days.
         half_life_days: u64 [range 1..=36_500] = 180;
     }
 
@@ -146,20 +146,20 @@ sections! {
         key_env: Option<String> = None;
         /// File that contains the language model's API key; a bare name may refer to a systemd credential.
         key_file: Option<PathBuf> = None;
-        /// Timeout for a request to the language model, milliseconds.
+        /// Timeout for a request to the language model, in milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 60_000;
         /// Maximum number of attempts to get a summary.
         attempts: u64 [range 1..=100] = 5;
-        /// Delay before a retry after a failure, milliseconds; it doubles after each further failure.
+        /// Delay before a retry after a failure, in milliseconds; it doubles after each further failure.
         retry_ms: u64 [range 1..=86_400_000] = 30_000;
-        /// Maximum length of the part of a conversation that is sent in one request, characters.
+        /// Maximum length of the part of a conversation that is sent in one request, in characters.
         max_input_chars: u64 [range 1_000..=10_000_000] = 100_000;
-        /// Maximum length of a summary, tokens.
+        /// Maximum length of a summary, in tokens.
         max_output_tokens: u64 [range 1..=100_000] = 800;
     }
 }
 
-/// Kind of a language model's endpoint.
+/// Kind of language model endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {

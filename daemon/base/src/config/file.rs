@@ -48,7 +48,7 @@ pub struct File {
     pub output: Output,
 }
 
-/// Maximum size of the configuration file, bytes.
+/// Maximum size of the configuration file, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
 /// All sections except those of a device.
@@ -85,7 +85,7 @@ sections! {
         token: Option<Secret> = None;
         /// File that contains the bearer token; a bare name may refer to a systemd credential.
         token_file: Option<PathBuf> = None;
-        /// Timeout for a request to the phone, milliseconds.
+        /// Timeout for a request to the phone, in milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 10_000;
         /// Whether requests use the system's proxy; `auto` uses it except for phones on this machine or in a private or
         /// overlay network.
@@ -145,14 +145,14 @@ sections! {
         /// Whether the daemon refuses to work while its memory is damaged; otherwise it works without recording, and
         /// results contain `recorded: false`.
         required: bool = true;
-        /// Maximum size of the content of the database, bytes; the oldest events and observations are deleted first,
+        /// Maximum size of the content of the database, in bytes; the oldest events and observations are deleted first,
         /// but none of the last 7 days. Knowledge learned from them stays.
         max_bytes: u64 [range 1..=u64::MAX] = 2 << 30;
-        /// Maximum size of the write-ahead log, bytes; a larger log is written into the database and emptied.
+        /// Maximum size of the write-ahead log, in bytes; a larger log is written into the database and emptied.
         max_wal_bytes: u64 [range 1..=u64::MAX] = 64 << 20;
-        /// Maximum age of events, days; knowledge learned from them stays.
+        /// Maximum age of events, in days; knowledge learned from them stays.
         max_event_days: u64 [range 1..=u64::MAX] = 365;
-        /// Maximum age of observations, days; knowledge learned from them stays.
+        /// Maximum age of observations, in days; knowledge learned from them stays.
         max_observation_days: u64 [range 1..=u64::MAX] = 90;
     }
 
@@ -166,9 +166,9 @@ sections! {
         screenshot_file: Option<PathBuf> [env "AF_SCREENSHOT_FILE"] = None;
         /// Directory to which pages are written.
         page_dir: Option<PathBuf> [env "AF_PAGE_DIR"] = None;
-        /// Maximum total size of the files in the root directory, bytes; the oldest are deleted first.
+        /// Maximum total size of the files in the root directory, in bytes; the oldest are deleted first.
         max_bytes: u64 [range 1..=u64::MAX] = 1 << 30;
-        /// Maximum age of the files in the root directory, days.
+        /// Maximum age of the files in the root directory, in days.
         max_age_days: u64 [range 1..=u64::MAX] = 30;
     }
 
@@ -176,11 +176,11 @@ sections! {
     Backup "backup." {
         /// Directory in which backups are stored.
         dir: Option<PathBuf> [default "`backups` beside the database"] = None;
-        /// Time between automatic backups, hours; 0 disables them.
+        /// Time between automatic backups, in hours; 0 disables them.
         every_hours: u64 [range 0..=8_784] = 24;
         /// Number of automatic backups to keep.
         keep: usize [range 1..=1_000] = 7;
-        /// Maximum total size of all backups, bytes; the oldest automatic backups are deleted first, but never the
+        /// Maximum total size of all backups, in bytes; the oldest automatic backups are deleted first, but never the
         /// newest backup.
         max_bytes: u64 [range 1..=u64::MAX] = 10 << 30;
     }
@@ -200,7 +200,7 @@ sections! {
         /// Detector for components in pictures: `tesseract`, or a program that takes the path of a picture and prints
         /// detections.
         detector: Option<String> = None;
-        /// Timeout for a run of the detector, milliseconds.
+        /// Timeout for a run of the detector, in milliseconds.
         detector_timeout_ms: u64 [range 1..=600_000] = 30_000;
         /// Path of the `tesseract` program.
         tesseract_path: PathBuf = PathBuf::from("tesseract");
@@ -210,8 +210,8 @@ sections! {
 
     /// Captures that the daemon makes on its own.
     Observe "observe." {
-        /// How long the daemon captures the screen after an action to determine its outcome, milliseconds; 0 disables
-        /// these captures.
+        /// How long the daemon captures the screen after an action to determine its outcome, in milliseconds; 0
+        /// disables these captures.
         after_act_ms: u64 [range 0..=10_000] = 3_000;
     }
 
@@ -229,7 +229,7 @@ sections! {
 
     /// Limits for the socket. Changes take effect immediately, including for open connections.
     Limits "limits." {
-        /// Maximum size of a message, bytes.
+        /// Maximum size of a message, in bytes.
         frame_bytes: usize [range 1..=u64::MAX] = 8 << 20;
         /// Maximum number of open connections.
         connections: usize [range 1..=u64::MAX] = 512;
@@ -241,17 +241,18 @@ sections! {
         /// Timeout for receiving the rest of a partial message, and for a client that does not read its responses,
         /// milliseconds.
         half_frame_ms: u64 = 30_000;
-        /// Idle time after which the daemon may close a connection to make room for a new one, milliseconds.
+        /// Idle time after which the daemon may close a connection to make room for a new one, in milliseconds.
         idle_ms: u64 = 60_000;
         /// Maximum number of subscriptions per connection.
         subscriptions: u32 = 16;
-        /// Maximum size of rows, pictures and command output in a response, bytes; larger ones are stored as artifacts.
+        /// Maximum size of rows, pictures and command output in a response, in bytes; larger ones are stored as
+        /// artifacts.
         inline_bytes: usize [range 1..=u64::MAX] = 64 << 10;
     }
 
     /// The daemon itself.
     Daemon "daemon." {
-        /// How long calls in flight may continue after a shutdown request, milliseconds.
+        /// How long calls in flight may continue after a shutdown request, in milliseconds.
         drain_ms: u64 = 10_000;
     }
 }

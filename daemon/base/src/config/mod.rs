@@ -95,7 +95,7 @@ pub struct ArtifactSettings {
     pub screenshot_file: Option<PathBuf>,
     /// Directory to which pages are written.
     pub page_dir: Option<PathBuf>,
-    /// Maximum total size of the files in the root directory, bytes.
+    /// Maximum total size of the files in the root directory, in bytes.
     pub max_bytes: u64,
     /// Maximum age of the files in the root directory.
     pub max_age: Duration,
@@ -104,9 +104,9 @@ pub struct ArtifactSettings {
 /// Retention limits of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
-    /// Maximum size of the content of the database, bytes.
+    /// Maximum size of the content of the database, in bytes.
     pub max_bytes: u64,
-    /// Maximum size of the write-ahead log, bytes.
+    /// Maximum size of the write-ahead log, in bytes.
     pub max_wal_bytes: u64,
     /// Maximum age of events.
     pub events: Duration,
@@ -123,7 +123,7 @@ pub struct BackupSettings {
     pub every: Option<Duration>,
     /// Number of automatic backups to keep.
     pub keep: usize,
-    /// Maximum total size of all backups, bytes.
+    /// Maximum total size of all backups, in bytes.
     pub max_bytes: u64,
 }
 
@@ -284,7 +284,7 @@ fn with_tokens(mut devices: BTreeMap<String, DeviceSettings>, dir: &Path) -> BTr
     devices
 }
 
-/// Maximum size of a token file, bytes.
+/// Maximum size of a token file, in bytes.
 const MAX_TOKEN: u64 = 4 << 10;
 
 fn days(number: u64) -> Duration {

@@ -12,7 +12,7 @@ use super::{Completion, LanguageModel, ModelError, Request};
 use crate::config::{LanguageModelSettings, Provider};
 use crate::net::{self, BodyError};
 
-/// Maximum size of a response body, bytes.
+/// Maximum size of a response body, in bytes.
 const MAX_RESPONSE: usize = 1 << 20;
 /// Version of the Anthropic API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";

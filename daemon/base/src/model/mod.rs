@@ -29,7 +29,7 @@ pub struct Request {
     pub system: String,
     /// Text that the model must process, sent as the user message.
     pub input: String,
-    /// Maximum length of the response, tokens.
+    /// Maximum length of the response, in tokens.
     pub max_tokens: u32,
 }
 

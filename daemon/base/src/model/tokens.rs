@@ -16,11 +16,11 @@ use crate::platform::trim_heap;
 /// Tokenizer name that is reported for models without a known tokenizer.
 pub const ESTIMATE: &str = "estimate";
 
-/// Maximum size of the input that is passed to a tokenizer at once, bytes. The tokenizer's patterns fail on very long
-/// runs without a word boundary.
+/// Maximum size of the input that is passed to a tokenizer at once, in bytes. The tokenizer's patterns fail on very
+/// long runs without a word boundary.
 const MAX_CHUNK: usize = 32 << 10;
 
-/// Minimum length of a line whose count is cached, bytes. For shorter lines, counting is as fast as a lookup.
+/// Minimum length of a line whose count is cached, in bytes. For shorter lines, counting is as fast as a lookup.
 const MIN_REMEMBERED: usize = 24;
 /// Maximum number of cached counts. Each takes 16 bytes.
 const MAX_REMEMBERED: usize = 1 << 16;

@@ -21,7 +21,7 @@ pub struct Plan {
     pub reserve: i64,
 }
 
-/// Budget below which the memory and recalled quotes matter more than a stable prefix, tokens.
+/// Budget below which the memory and recalled quotes matter more than a stable prefix, in tokens.
 const SMALL: i64 = 6_000;
 /// Shares of the tokens for the conversation, per cent: memory, step and reserve, first for small budgets, then for
 /// others. During a step, recalled quotes fill the room after the turns. A larger step therefore makes long stable

@@ -36,7 +36,7 @@ use fold::inner;
 const MAX_EXAMINED: usize = 400;
 /// Maximum number of sentences that are kept from a message.
 const MAX_KEPT: usize = 60;
-/// Maximum length of a kept sentence, characters; longer ones are truncated.
+/// Maximum length of a kept sentence, in characters; longer ones are truncated.
 const MAX_CHARS: usize = 320;
 /// Maximum number of words that are hashed in a sentence.
 const MAX_HASHED: usize = 48;
@@ -52,7 +52,7 @@ const SHORT_MESSAGE_CHARS: usize = 40;
 const PASTED: f64 = 0.6;
 /// Maximum number of words in a request that only asks for the next step.
 const SHORT_REQUEST: usize = 8;
-/// Maximum length of the previous sentence that is stored with a statement, characters.
+/// Maximum length of the previous sentence that is stored with a statement, in characters.
 const MAX_ABOUT: usize = 110;
 
 /// Kind of statement.

@@ -22,7 +22,7 @@ pub fn clauses(text: &str) -> Vec<&str> {
 
 /// Minimum number of consecutive short lines in a user message that count as pasted. People usually write paragraphs.
 const PASTED_LINES: usize = 6;
-/// Maximum length of a line that counts as short, characters.
+/// Maximum length of a line that counts as short, in characters.
 const PASTED_LINE: usize = 160;
 
 /// Returns the byte ranges of `text` that look pasted, such as an offer, an email or a log. The user did not write
@@ -111,7 +111,7 @@ pub fn json_lines(content: &str, most: usize) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// Maximum length of a JSON object that is written as one line, characters.
+/// Maximum length of a JSON object that is written as one line, in characters.
 const MAX_ROW: usize = 160;
 
 fn push_lines(value: &serde_json::Value, name: &str, most: usize, lines: &mut Vec<String>) {

@@ -3,7 +3,7 @@
 
 use crate::{BadParam, Intent};
 
-/// Maximum length of one part of an intent, bytes.
+/// Maximum length of one part of an intent, in bytes.
 const MAX_PART: usize = 2048;
 
 /// Checks a package name.

@@ -12,15 +12,15 @@ use crate::{DriverError, SetupError};
 use afd_base::config::{DeviceSettings, Proxy};
 use afd_base::net::{self, BodyError};
 
-/// Maximum size of a response that contains a picture, bytes.
+/// Maximum size of a response that contains a picture, in bytes.
 const MAX_PICTURE: usize = 64 << 20;
-/// Maximum size of a text response, such as a screen, bytes. Its parsed form takes several times as much memory.
+/// Maximum size of a text response, such as a screen, in bytes. Its parsed form takes several times as much memory.
 const MAX_TEXT: usize = 16 << 20;
 /// Path of the screenshot endpoint.
 pub(super) const SCREENSHOT: &str = "/api/screenshot";
 /// Time for which the connection that was used for a key press is kept open for the next key press.
 const PRESSING_IDLE: Duration = Duration::from_millis(500);
-/// Maximum length of an error message from the service that is passed on to the caller, characters.
+/// Maximum length of an error message from the service that is passed on to the caller, in characters.
 const MAX_MESSAGE: usize = 400;
 
 /// The service's response envelope; null fields may be absent.

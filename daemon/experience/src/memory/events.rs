@@ -48,7 +48,7 @@ pub struct Event {
     pub result: Option<Value>,
     /// Details of the action or check, such as the point of a tap.
     pub evidence: Option<Value>,
-    /// Duration, milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: i64,
     /// Place that the device showed before the event.
     pub before: Place,
@@ -56,7 +56,7 @@ pub struct Event {
     pub parent: Option<String>,
     /// For a check: whether the page allows a judgement. An unreliable or unsettled page says nothing about an act.
     pub judges: bool,
-    /// Time at which the event ended, UTC milliseconds.
+    /// Time at which the event ended, in Unix milliseconds.
     pub at: i64,
 }
 

@@ -25,7 +25,7 @@ pub struct Filter {
     pub page: Page,
 }
 
-/// Returns whether a session has an event at or after the time `since` (UTC milliseconds).
+/// Returns whether a session has an event at or after the time `since` (Unix milliseconds).
 pub fn acted_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
     let last: Option<i64> = connection.first(
         "SELECT at FROM events WHERE session_id = :session ORDER BY seq DESC LIMIT 1",

@@ -89,7 +89,7 @@ pub fn derived_uid(parts: &[&str]) -> String {
     uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
 }
 
-/// Returns the time of the newest event, UTC milliseconds, or `None` if there is no event.
+/// Returns the time of the newest event, in Unix milliseconds, or `None` if there is no event.
 ///
 /// # Errors
 /// Returns an error if the database cannot be read.

@@ -13,9 +13,9 @@ use afd_base::text::TokenKind::{App, Topic, TopicPath};
 use afd_base::text::{self, Query, cut};
 use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
-/// Maximum size of a note, bytes.
+/// Maximum size of a note, in bytes.
 pub const MAX_CONTENT: usize = 64 << 10;
-/// Maximum length of a topic, characters.
+/// Maximum length of a topic, in characters.
 pub const MAX_TOPIC: usize = 200;
 
 /// Maximum number of notes that a search ranks per kind of match. All pages of a result have the same candidates.
@@ -24,7 +24,7 @@ const CANDIDATES: usize = 200;
 const MAX_TERMS: usize = 16;
 /// Number of characters, from the beginning of a note, that are used for ranking.
 const RANKED_CHARS: usize = 8192;
-/// Length of a snippet, characters.
+/// Length of a snippet, in characters.
 const SNIPPET_CHARS: usize = 160;
 /// Minimum Jaccard index of the words of a new and an existing note for the existing note to be reported as similar.
 const MIN_SIMILARITY: f64 = 0.5;
@@ -51,7 +51,7 @@ pub struct NewNote {
     pub content: String,
     /// Trace id of the call.
     pub trace: String,
-    /// Time of creation, UTC milliseconds; the current time if `None`.
+    /// Time of creation, in Unix milliseconds; the current time if `None`.
     pub at: Option<i64>,
     /// Visibility.
     pub scope: RecordScope,
@@ -86,8 +86,8 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
 pub struct Entry(String);
 
 impl NewNote {
-    /// Returns the note's entry for the search index. Call it before the database write begins, because a long note
-    /// takes some time.
+    /// Returns the note's entry for the search index. Call it before the database write begins, because preparing the
+    /// entry for a long note takes some time.
     pub fn entry(&self) -> Entry {
         Entry(tokens(&self.app, &self.topic, &self.content))
     }

@@ -33,7 +33,7 @@ pub struct Observation {
     pub nodes: Option<usize>,
     /// Number of refs.
     pub refs: Option<usize>,
-    /// Time of the observation, UTC milliseconds.
+    /// Time of the observation, in Unix milliseconds.
     pub at: i64,
 }
 

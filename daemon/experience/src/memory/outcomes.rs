@@ -21,7 +21,7 @@ use afd_proto::memory::OutcomeKind as Kind;
 use afd_screen::page::moves::Move;
 use afd_store::{Result, Sql as _, args, json, now_ms, skip_unreadable, word};
 
-/// Time in which the weight of an attempt is halved, milliseconds.
+/// Time in which the weight of an attempt is halved, in milliseconds.
 const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
 
 /// Attempts at an action that had the same outcome. They are added to or subtracted from the counts of the transition
@@ -49,9 +49,9 @@ pub(super) struct Attempt<'a> {
     pub verified: i64,
     /// Operation of the check that confirmed these attempts.
     pub verify_op: Option<&'a str>,
-    /// Total time of all attempts until the page had settled, milliseconds.
+    /// Total time of all attempts until the page had settled, in milliseconds.
     pub duration_ms: i64,
-    /// Time of the last attempt, UTC milliseconds.
+    /// Time of the last attempt, in Unix milliseconds.
     pub at: i64,
 }
 
@@ -180,13 +180,13 @@ pub struct Counted {
     pub verified: i64,
     /// The count, weighted by age.
     pub weight: f64,
-    /// Mean time until the page had settled, milliseconds.
+    /// Mean time until the page had settled, in milliseconds.
     pub mean_ms: Option<i64>,
-    /// Time of the last attempt with this outcome, UTC milliseconds.
+    /// Time of the last attempt with this outcome, in Unix milliseconds.
     pub last_at: i64,
 }
 
-/// Returns the outcomes of a transition, most frequent first, with their weights at the time `now` (UTC milliseconds).
+/// Returns the outcomes of a transition, most frequent first, with their weights at the time `now` (Unix milliseconds).
 pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Result<Vec<Counted>> {
     let sql = format!(
         "SELECT o.kind, o.to_key, o.below_key, o.count, o.verified_count, o.weight, o.weighted_at, o.duration_ms, o.last_at, {}
@@ -213,7 +213,7 @@ pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Resu
 }
 
 /// Returns the outcomes of all actions that start or end in an app, for the state graph, in the order in which the
-/// outcomes were first counted. Weights are those at the time `now` (UTC milliseconds).
+/// outcomes were first counted. Weights are those at the time `now` (Unix milliseconds).
 pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>> {
     let read = |row: &Row<'_>| -> rusqlite::Result<Move> {
         let some = |text: String| (!text.is_empty()).then_some(text);

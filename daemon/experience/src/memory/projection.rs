@@ -27,9 +27,9 @@ use super::{Origin, recoveries};
 use afd_screen::page::target::{self, action_key};
 use afd_store::{Result, Sql as _, args, now_ms, origin_of};
 
-/// Time after an act within which a page that settles is the act's outcome, milliseconds.
+/// Time after an act within which a page that settles is the act's outcome, in milliseconds.
 pub const OUTCOME_WINDOW_MS: i64 = 10_000;
-/// Time after an act from which an unchanged page means that the act did nothing, milliseconds.
+/// Time after an act from which an unchanged page means that the act did nothing, in milliseconds.
 pub const NOTHING_AFTER_MS: i64 = 3_000;
 
 /// Returns the last action that a store sent to a device before `seq`. Returns `None` if there is none, or if an action
@@ -70,7 +70,7 @@ pub struct Look {
     pub below: Option<i64>,
     /// Hash of the content.
     pub content: Option<String>,
-    /// Time of the capture, UTC milliseconds.
+    /// Time of the capture, in Unix milliseconds.
     pub at: i64,
 }
 

@@ -19,11 +19,11 @@ use afd_store::{Piece, Result, Sql as _, args, now_ms};
 
 /// Maximum number of events, and of observations, that a step deletes.
 const MAX_DELETED: u64 = 100;
-/// Maximum time by which a row's timestamp may lie in the future, milliseconds. A later timestamp comes from a wrong
+/// Maximum time by which a row's timestamp may lie in the future, in milliseconds. A later timestamp comes from a wrong
 /// clock.
 const AHEAD_MS: i64 = 86_400_000;
 
-/// The times before which rows count as old, UTC milliseconds.
+/// The times before which rows count as old, in Unix milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Limit for events.
@@ -71,7 +71,7 @@ pub fn count(connection: &Connection, cut: Cut) -> Result<(i64, i64)> {
     Ok((of("events", "at", cut.events)?, of("observations", "observed_at", cut.observations.max(cut.events))?))
 }
 
-/// Returns the time of the first event or observation that is not folded yet, UTC milliseconds.
+/// Returns the time of the first event or observation that is not folded yet, in Unix milliseconds.
 pub fn oldest(connection: &Connection) -> Result<Option<i64>> {
     let first = |(table, time): Timed| -> Result<Option<i64>> {
         let sql = format!("SELECT {time} AS at FROM {table} WHERE folded = 0 ORDER BY seq LIMIT 1");

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::notes;
 use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
-/// Time for which a result is kept, milliseconds. No caller retries for that long.
+/// Time for which a result is kept, in milliseconds. No caller retries for that long.
 const KEPT_MS: i64 = 24 * 3600 * 1000;
-/// Maximum size of a result that is kept, bytes.
+/// Maximum size of a result that is kept, in bytes.
 const MAX_RESULT: usize = 256 << 10;
 /// Name of the method whose results contain notes.
 pub const SAVE_NOTE_METHOD: &str = "memory.save";

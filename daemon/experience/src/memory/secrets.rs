@@ -18,13 +18,13 @@ use afd_store::args;
 /// Maximum number of typed strings that are recognised when they appear again.
 const REMEMBERED: usize = 4096;
 
-/// Minimum length of a typed string that is recognised inside other text, characters. Shorter strings occur in many
+/// Minimum length of a typed string that is recognised inside other text, in characters. Shorter strings occur in many
 /// words.
 const MIN_PART: usize = 5;
-/// Maximum length of text that is searched for typed strings, characters. If a typed string is longer, only its prefix
-/// of this length is searched for.
+/// Maximum length of text that is searched for typed strings, in characters. If a typed string is longer, only its
+/// prefix of this length is searched for.
 const MAX_SEARCHED: usize = 512;
-/// Maximum length of a prefix of a typed string that is recognised, characters.
+/// Maximum length of a prefix of a typed string that is recognised, in characters.
 const MAX_BEGINNING: usize = 64;
 /// Maximum number of hashes of typed strings and their prefixes, which suffices for about a thousand strings. Strings
 /// typed after this limit is reached are recognised only as a whole.
@@ -42,7 +42,7 @@ struct Typed {
     exact: VecDeque<String>,
     /// Hashes of the case-folded strings that were typed since the daemon started, and of their prefixes.
     parts: HashSet<String>,
-    /// Lengths of the case-folded strings, characters.
+    /// Lengths of the case-folded strings, in characters.
     lengths: BTreeSet<usize>,
 }
 

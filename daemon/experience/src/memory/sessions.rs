@@ -22,7 +22,7 @@ pub struct Totals {
     pub errors: i64,
     /// Number of observations.
     pub observations: i64,
-    /// Time of the last event or observation, UTC milliseconds.
+    /// Time of the last event or observation, in Unix milliseconds.
     pub last_at: Option<i64>,
 }
 
@@ -60,7 +60,7 @@ pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
     Ok(Totals { last_at: last_at(connection, session)?, ..counted.unwrap_or_default() })
 }
 
-/// Returns the time of a session's last event or observation, UTC milliseconds.
+/// Returns the time of a session's last event or observation, in Unix milliseconds.
 pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
     let newest = |table: &str, column: &str| -> Result<Option<i64>> {
         let sql =
@@ -132,7 +132,7 @@ pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> 
 /// An action or check that a session performed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deed {
-    /// Time at which it ended, UTC milliseconds.
+    /// Time at which it ended, in Unix milliseconds.
     pub at: i64,
     /// Description in words, without typed text.
     pub what: String,

@@ -14,7 +14,7 @@ use super::{Origin, Place, prune, rebuild, record};
 use afd_store::{Piece, Sql as _, args, new_uid};
 
 const SECOND: i64 = 1_000;
-/// Returns the time at which each test begins, UTC milliseconds: a day ago, so that weights have hardly decayed.
+/// Returns the time at which each test begins, in Unix milliseconds: a day ago, so that weights have hardly decayed.
 fn begin() -> i64 {
     afd_store::now_ms() - 86_400_000
 }

@@ -37,7 +37,7 @@ pub struct Component {
     pub res_id: Option<String>,
     /// Class without its package.
     pub class: Option<String>,
-    /// Bounds at the last sighting, pixels.
+    /// Bounds at the last sighting, in pixels.
     pub bounds: Option<Rect>,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
@@ -45,9 +45,9 @@ pub struct Component {
     pub page: Option<String>,
     /// Uid of the artifact that contains its picture.
     pub crop: Option<String>,
-    /// Time when it was learned, UTC milliseconds.
+    /// Time when it was learned, in Unix milliseconds.
     pub learned_at: i64,
-    /// Time when it was last seen, UTC milliseconds.
+    /// Time when it was last seen, in Unix milliseconds.
     pub last_seen: i64,
     /// Number of times it was seen.
     pub seen_count: i64,

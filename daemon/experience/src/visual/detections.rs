@@ -13,15 +13,15 @@ use afd_screen::page::snapshot::Rect;
 use afd_screen::page::{element, mask};
 use afd_store::{Result, Sql as _, args};
 
-/// Minimum width and height of an icon, pixels.
+/// Minimum width and height of an icon, in pixels.
 const MIN_ICON: i32 = 25;
-/// Minimum width and height of detected text, pixels.
+/// Minimum width and height of detected text, in pixels.
 const MIN_TEXT: i32 = 8;
-/// Text names an icon only if the distance between their centres is less than this, pixels.
+/// Text names an icon only if the distance between their centres is less than this, in pixels.
 const NEAR: f64 = 60.0;
-/// Range of lengths of text that may name an icon, characters.
+/// Range of lengths of text that may name an icon, in characters.
 const NAMING: std::ops::RangeInclusive<usize> = 2..=15;
-/// An unnamed icon is the same as a known one if the centres differ by less than this in both coordinates, pixels.
+/// An unnamed icon is the same as a known one if the centres differ by less than this in both coordinates, in pixels.
 const SAME_PLACE: i32 = 15;
 
 /// An element that a client or a detector found in a picture.
@@ -33,7 +33,7 @@ pub struct Detected {
     pub kind: String,
     /// Its text.
     pub label: Option<String>,
-    /// Bounds, pixels.
+    /// Bounds, in pixels.
     pub bounds: Rect,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,

@@ -11,9 +11,9 @@ use tokio::process::Command;
 
 use afd_base::config::Visual;
 
-/// Maximum size of a detector's output, bytes.
+/// Maximum size of a detector's output, in bytes.
 const MAX_OUTPUT: u64 = 16 << 20;
-/// Minimum confidence of a word from tesseract, percent.
+/// Minimum confidence of a word from tesseract, in percent.
 const MIN_CONFIDENCE: f64 = 30.0;
 
 /// An error from a detector.
@@ -36,7 +36,7 @@ pub enum DetectorError {
     TimedOut {
         /// The program.
         program: String,
-        /// Timeout, milliseconds.
+        /// Timeout, in milliseconds.
         ms: u64,
     },
     /// The program failed, or its output is malformed.

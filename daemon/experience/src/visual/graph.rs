@@ -49,9 +49,9 @@ pub struct Edge {
     pub success_rate: f64,
     /// Estimated probability of success: the success rate, pulled towards 0.5 while there are few attempts.
     pub probability: f64,
-    /// Mean duration, milliseconds; `None` if it was never measured.
+    /// Mean duration, in milliseconds; `None` if it was never measured.
     pub mean_ms: Option<i64>,
-    /// Time of the last success, UTC milliseconds.
+    /// Time of the last success, in Unix milliseconds.
     pub last_used: Option<i64>,
     /// Other members of the imported row, as JSON; `None` if there are none.
     pub extra: Option<String>,
@@ -83,7 +83,7 @@ pub struct Imported {
     pub count: i64,
     /// Success rate according to the file.
     pub success_rate: f64,
-    /// Time of the last use, UTC milliseconds.
+    /// Time of the last use, in Unix milliseconds.
     pub last_used: Option<i64>,
     /// Other members of the row in the file, as JSON.
     pub extra: Option<String>,

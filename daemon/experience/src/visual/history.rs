@@ -37,9 +37,9 @@ pub struct Entry {
     pub what: String,
     /// Reason for the change.
     pub why: String,
-    /// Time when the change was undone, UTC milliseconds; `None` if it was not undone.
+    /// Time when the change was undone, in Unix milliseconds; `None` if it was not undone.
     pub undone_at: Option<i64>,
-    /// Time of the change, UTC milliseconds.
+    /// Time of the change, in Unix milliseconds.
     pub at: i64,
 }
 

@@ -402,7 +402,7 @@ impl Identity {
         self.variants.insert(key.to_owned(), Variant { state, seen, pinned });
     }
 
-    /// Sets the number of visits of a state.
+    /// Sets the number of visits to a state.
     pub fn set_visits(&mut self, state: i64, visits: u64) {
         self.states.entry(state).or_default().visits = visits;
     }

@@ -27,9 +27,9 @@ pub struct Lesson {
     pub page: Option<String>,
     /// Host of the site, with its port if it has one.
     pub host: Option<String>,
-    /// Width and height of the screen, pixels.
+    /// Width and height of the screen, in pixels.
     pub size: Option<(i32, i32)>,
-    /// Time of the observation, UTC milliseconds.
+    /// Time of the observation, in Unix milliseconds.
     pub at: i64,
 }
 
@@ -72,7 +72,7 @@ pub struct Sighting {
     pub res_id: Option<String>,
     /// Class without its package.
     pub class: Option<String>,
-    /// Bounds, pixels.
+    /// Bounds, in pixels.
     pub bounds: Option<Rect>,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,

@@ -22,7 +22,7 @@ use super::graph::{Edge, Graph};
 const STEP: u64 = 20_000;
 /// Cost of a millisecond of duration. Ten seconds cost about as much as a risk of 10 %.
 const MILLISECOND: u64 = 10;
-/// Assumed duration of a step that was never measured, milliseconds.
+/// Assumed duration of a step that was never measured, in milliseconds.
 const UNMEASURED_MS: i64 = 1_000;
 
 /// A route from one state to another.
@@ -32,7 +32,7 @@ pub struct Route<'a> {
     pub edges: Vec<&'a Edge>,
     /// Probability that all steps succeed.
     pub probability: f64,
-    /// Expected duration, milliseconds.
+    /// Expected duration, in milliseconds.
     pub expected_ms: i64,
 }
 

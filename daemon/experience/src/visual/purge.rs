@@ -10,7 +10,7 @@ use super::history;
 use afd_store::Result;
 use afd_store::args;
 
-/// Time for which a change can be undone, milliseconds.
+/// Time for which a change can be undone, in milliseconds.
 pub const UNDO_MS: i64 = 30 * 24 * 3600 * 1000;
 
 /// Statements that remove the content of deleted rows, by table. Callers append a condition.
@@ -27,7 +27,7 @@ const EMPTY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Removes the content of rows that were deleted before this time (UTC milliseconds), and deletes the earlier changes
+/// Removes the content of rows that were deleted before this time (Unix milliseconds), and deletes the earlier changes
 /// from the history.
 pub fn expired(connection: &Connection, before: i64) -> Result<()> {
     connection.execute("DELETE FROM visual_history WHERE at < :before", args! {before})?;

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use super::graph::{Edge, Graph};
 use super::states::State;
 
-/// Maximum length of an edge label, characters.
+/// Maximum length of an edge label, in characters.
 const MAX_LABEL: usize = 34;
 /// Maximum number of lines with labels. With more lines, labels would overlap and are shown on hover only.
 const MAX_LABELLED: usize = 80;

@@ -24,7 +24,7 @@ pub struct Known {
     pub learn_count: i64,
     /// Number of consecutive misses after which a component is forgotten.
     pub forget_threshold: i64,
-    /// Time of the last lesson, UTC milliseconds.
+    /// Time of the last lesson, in Unix milliseconds.
     pub learned_at: Option<i64>,
 }
 

@@ -54,9 +54,9 @@ pub struct State {
     pub visit_count: i64,
     /// Texts on the screen.
     pub texts: Vec<String>,
-    /// Time of the first visit, UTC milliseconds.
+    /// Time of the first visit, in Unix milliseconds.
     pub first_seen: i64,
-    /// Time of the last visit, UTC milliseconds.
+    /// Time of the last visit, in Unix milliseconds.
     pub last_seen: i64,
     /// Members of the imported row that have no column, as JSON.
     pub extra: Option<String>,
@@ -81,7 +81,7 @@ impl State {
 pub(super) struct Visit {
     /// Number of visits to the state, including this one.
     pub count: i64,
-    /// Time of the previous visit, UTC milliseconds.
+    /// Time of the previous visit, in Unix milliseconds.
     pub before: i64,
 }
 

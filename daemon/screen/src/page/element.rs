@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
 use super::{label, mask, structure};
 
-/// Maximum length of a name made from a label, characters.
+/// Maximum length of a name made from a label, in characters.
 pub const MAX_NAME: usize = 30;
 
 /// An element that is remembered as a component.
@@ -29,7 +29,7 @@ pub struct Element {
     pub res_id: Option<String>,
     /// Class name of the element, without the package.
     pub class: String,
-    /// Bounds of the element, device pixels.
+    /// Bounds of the element, in device pixels.
     pub bounds: Rect,
     /// Whether the element lies in a scroll container, and so moves in and out of view.
     pub scrolls: bool,

@@ -11,7 +11,7 @@ use super::{label, mask};
 
 /// Maximum number of distinct resource ids with which a page counts as having few ids. System-defined ids are ignored.
 const MAX_IDS: usize = 2;
-/// Maximum length of a label or a heading, characters.
+/// Maximum length of a label or a heading, in characters.
 const MAX_LABEL: usize = 40;
 /// Maximum number of hashes per page.
 const MAX_HASHES: usize = 600;
@@ -212,7 +212,7 @@ struct Page<'a> {
     dialog: bool,
     /// The rectangle that the window covers.
     extent: Rect,
-    /// Width and height of the screen, device pixels.
+    /// Width and height of the screen, in device pixels.
     size: (i32, i32),
 }
 

@@ -3,7 +3,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Maximum length of a label or value in an outline, characters.
+/// Maximum length of a label or value in an outline, in characters.
 pub(super) const MAX_TEXT: usize = 200;
 
 /// Folds text so that it can be compared with other folded text.

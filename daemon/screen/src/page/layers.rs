@@ -14,12 +14,12 @@ use super::node::{Flag, Node, Rect, Scene, WindowKind};
 
 /// Maximum depth of a bar, measured from the edge of the screen, percent of the screen's longer side.
 const BAR_PERCENT: i32 = 8;
-/// Minimum share of its window that an overlay covers in width and in height, percent.
+/// Minimum share of its window that an overlay covers in width and in height, in percent.
 const OVERLAY_PERCENT: i32 = 85;
 /// Minimum number of keys that a keyboard must expose for their extent to show whether the keyboard floats.
 const FLOATING_KEYS: usize = 20;
-/// Maximum amount by which the screen may exceed the reported size, percent. The reported size may exclude the system
-/// bars.
+/// Maximum amount by which the screen may exceed the reported size, in percent. The reported size may exclude the
+/// system bars.
 const BEYOND_PERCENT: i32 = 20;
 /// Maximum number of elements per layer that are compared to detect whether two layers of content collide.
 const MAX_COMPARED: usize = 100;

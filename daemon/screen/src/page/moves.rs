@@ -23,7 +23,7 @@ pub struct Move {
     pub count: i64,
     /// Number of times the outcome occurred, with each occurrence weighted by its age.
     pub weight: f64,
-    /// Time until the structure after the action appeared, summed over all occurrences, milliseconds.
+    /// Time until the structure after the action appeared, summed over all occurrences, in milliseconds.
     pub duration_ms: i64,
     /// Time of the last attempt, milliseconds since the Unix epoch.
     pub last_at: i64,

@@ -13,7 +13,7 @@ use super::{folding, label};
 
 /// Maximum distance between a caption and the control below it: the longer side of the screen divided by this number.
 const ABOVE_DIVISOR: i32 = 40;
-/// Maximum length of a caption, characters.
+/// Maximum length of a caption, in characters.
 const MAX_CAPTION: usize = 80;
 
 /// Sets the names of refs that have no label.

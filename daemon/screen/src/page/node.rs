@@ -262,7 +262,7 @@ pub struct Node {
     pub desc: Option<String>,
     /// Full resource id.
     pub res_id: Option<String>,
-    /// Bounds of the node, device pixels.
+    /// Bounds of the node, in device pixels.
     pub bounds: Rect,
     /// Flags for properties and capabilities.
     pub flags: Flags,

@@ -3,7 +3,7 @@
 
 use url::Url;
 
-/// Maximum length of a page name, characters.
+/// Maximum length of a page name, in characters.
 pub const MAX_LENGTH: usize = 2_000;
 
 /// Returns the pattern of a page. The pattern of an HTTP URL consists of scheme, host, port, and path with

@@ -25,9 +25,9 @@ pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
     None
 }
 
-/// Minimum share of the window in front that an element must cover to count as the whole page, percent.
+/// Minimum share of the window in front that an element must cover to count as the whole page, in percent.
 const WHOLE_PERCENT: i64 = 80;
-/// Maximum length of text that counts only as the name of an element that covers the whole page, characters. Longer
+/// Maximum length of text that counts only as the name of an element that covers the whole page, in characters. Longer
 /// text is content.
 const MAX_NAME: usize = 40;
 

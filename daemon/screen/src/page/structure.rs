@@ -24,7 +24,7 @@ use super::evidence::Kind;
 use super::snapshot::{Flag, Node, Snapshot, Trait, WindowKind};
 use super::{evidence, label, mask, target};
 
-/// Maximum length of a title, characters.
+/// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 40;
 
 /// The structure of a page, or of a dialog over one.

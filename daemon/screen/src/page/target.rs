@@ -6,7 +6,7 @@ use afd_proto::vocabulary::{Action, By, Role, Target, TargetSelector, Verb};
 use super::label;
 use super::snapshot::{Flag, Node, Snapshot};
 
-/// Maximum length of a title, characters.
+/// Maximum length of a title, in characters.
 pub const MAX_TITLE: usize = 80;
 
 /// Shortens a title to [`MAX_TITLE`] characters. A shortened title ends with an ellipsis.

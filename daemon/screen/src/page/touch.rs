@@ -25,14 +25,14 @@ use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 /// Maximum number of covering areas that are subtracted from a target. The resulting point is checked against all
 /// covering areas, so a target with more of them may count as covered although part of it is free.
 const MAX_BLOCKERS: usize = 200;
-/// Minimum width and height of an uncovered part that can be touched, device pixels. A finger needs some room.
+/// Minimum width and height of an uncovered part that can be touched, in device pixels. A finger needs some room.
 const MIN_FREE: i32 = 4;
 /// A visible edge of a target is too small to be touched if it is narrower than the screen's shorter side divided by
 /// this number.
 const EDGE_DIVISOR: i32 = 45;
-/// Distance by which a banner is assumed to extend beyond its visible nodes, device pixels.
+/// Distance by which a banner is assumed to extend beyond its visible nodes, in device pixels.
 const BANNER_MARGIN: i32 = 40;
-/// Minimum share of a node's area that a descendant must cover to fill the node, percent.
+/// Minimum share of a node's area that a descendant must cover to fill the node, in percent.
 const FILLS_PERCENT: i64 = 80;
 
 /// The reason why a node cannot be touched.
@@ -42,14 +42,14 @@ pub enum Obstacle {
     Covered(usize),
     /// The whole node is out of sight; holds the side of the screen or scroll container beyond which it lies.
     OffScreen(Side),
-    /// Only an edge of the node is in sight; holds the width or height of the visible edge, device pixels.
+    /// Only an edge of the node is in sight; holds the width or height of the visible edge, in device pixels.
     Edge(i32),
 }
 
 /// A touch point and the node that receives the touch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Touch {
-    /// Point to touch, device pixels.
+    /// Point to touch, in device pixels.
     pub point: Point,
     /// Index of the node that receives the touch: the target, or the descendant that fills it.
     pub receiver: usize,

@@ -93,7 +93,7 @@ pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>
 pub struct Relation {
     /// Screenshot pixels per device pixel.
     pub scale: f64,
-    /// Width and height of the screen, device pixels.
+    /// Width and height of the screen, in device pixels.
     pub screen: (u32, u32),
 }
 

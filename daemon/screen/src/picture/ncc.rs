@@ -30,11 +30,11 @@ pub const SAME_SCORE: f64 = 0.92;
 const CERTAIN_SCORE: f64 = 0.98;
 /// Minimum lead of the best place over the second best for a sure match.
 const MARGIN: f64 = 0.03;
-/// Two matches are in one place if their overlap exceeds this share of their union, percent.
+/// Two matches are in one place if their overlap exceeds this share of their union, in percent.
 const ONE_PLACE_PERCENT: i64 = 60;
-/// Distance from the last known place that is searched first, pixels.
+/// Distance from the last known place that is searched first, in pixels.
 const NEAR: i32 = 24;
-/// Minimum width and height of a template at a reduced size, pixels.
+/// Minimum width and height of a template at a reduced size, in pixels.
 const COARSE_SIDE: usize = 6;
 /// Minimum score of a candidate before refinement. It is lower than [`MATCH_SCORE`], because shrinking blurs.
 const COARSE_SCORE: f64 = 0.55;
@@ -251,9 +251,9 @@ pub enum SearchStep {
 /// A place at which a template matches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match {
-    /// Left edge, pixels.
+    /// Left edge, in pixels.
     pub x: i32,
-    /// Top edge, pixels.
+    /// Top edge, in pixels.
     pub y: i32,
     /// Score, 0 to 1.
     pub score: f64,
@@ -410,7 +410,7 @@ impl Scene {
     }
 }
 
-/// A template, with the left and top edges of its last known place if there is one, pixels.
+/// A template, with the left and top edges of its last known place if there is one, in pixels.
 pub type TemplateQuery = (Template, Option<(i32, i32)>);
 
 /// Searches for templates inside the bounds, on all cores. The results are in the order of the templates.

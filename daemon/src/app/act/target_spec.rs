@@ -93,7 +93,7 @@ impl TargetSpec {
     }
 }
 
-/// Maximum length of the text that specifies a target, bytes. The event stores this text.
+/// Maximum length of the text that specifies a target, in bytes. The event stores this text.
 const MAX_WANTED: usize = 8 << 10;
 
 /// Checks the length of the text that specifies a target.

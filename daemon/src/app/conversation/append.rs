@@ -188,7 +188,7 @@ struct Picture {
     media_type: &'static str,
 }
 
-/// Maximum width and height of a picture, pixels.
+/// Maximum width and height of a picture, in pixels.
 const MAX_SIDE: u32 = 20_000;
 /// Replacement for a picture whose data is not valid base64.
 const UNREADABLE: &str = "[picture that cannot be read]";

@@ -28,7 +28,7 @@ const MAX_TASKS: usize = 5;
 const MAX_EXPERIENCE: usize = 5;
 /// Minimum confidence for a pattern to be included in a context.
 const MIN_CONFIDENCE: f64 = 0.3;
-/// Maximum length of the part of the last request that is used to search notes, characters.
+/// Maximum length of the part of the last request that is used to search notes, in characters.
 const MAX_QUERY_CHARS: usize = 400;
 
 /// Creates a one-line item.
@@ -36,7 +36,7 @@ fn item(kind: &'static str, text: impl AsRef<str>) -> Item {
     Item { kind, text: cut::one_line(text.as_ref()) }
 }
 
-/// Returns the UTC date of a time in UTC milliseconds, as `YYYY-MM-DD`.
+/// Returns the UTC date of a time in Unix milliseconds, as `YYYY-MM-DD`.
 fn day(at: i64) -> String {
     rfc3339(at).chars().take(10).collect()
 }
@@ -173,8 +173,7 @@ fn learned(pattern: &Pattern) -> Item {
     item("patterns", format!("{} ({said}{from}{})", pattern.text, day(pattern.created_at)))
 }
 
-/// Returns the current state: the page, the patterns, page models and experience for it, and notes that match the
-/// request.
+/// Returns the current state: the page; its patterns, page models and experience; and the notes that match the request.
 fn now(
     c: &Connection,
     session: &Session,

@@ -47,7 +47,8 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConversationContext, _, _>(|core, p| async move { context(&core, &p).await });
 }
 
-/// Maximum length of the search text, characters: the part from the last request, and the part from the current task.
+/// Maximum length of the search text, in characters: the part from the last request, and the part from the current
+/// task.
 const MAX_QUERY_REQUEST: usize = 1_500;
 const MAX_QUERY_TASK: usize = 300;
 

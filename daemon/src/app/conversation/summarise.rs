@@ -23,13 +23,13 @@ const SUMMARISE: &str = "You keep the memory of an agent that operates a phone o
 const EXTRACT: &str = "From the conversation that you are given, list what is worth remembering for good: bugs that were found, patterns \
     that were learned, important decisions, what the person prefers. Answer with a JSON array of short texts and nothing else.";
 
-/// Maximum length of a message's text, and of its tool calls, that the language model receives, characters.
+/// Maximum length of a message's text, and of its tool calls, that the language model receives, in characters.
 const MAX_MESSAGE_CHARS: usize = 2_000;
 /// Maximum number of messages read at a time.
 const BATCH: i64 = 500;
 /// Maximum number of facts taken from one response.
 const MAX_FACTS: usize = 50;
-/// Maximum length of a fact, characters. Longer facts are ignored.
+/// Maximum length of a fact, in characters. Longer facts are ignored.
 const MAX_FACT_CHARS: usize = 500;
 
 /// Writes all summaries that are due and returns a report for the job log.

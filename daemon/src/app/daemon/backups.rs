@@ -131,7 +131,7 @@ pub(in crate::app) async fn run_job(core: &Arc<Core>) -> Outcome {
     Ok(format!("made {}, deleted {}", made.name, gone.len()))
 }
 
-/// Returns the names of the backups that contain data recorded at `recorded_at` (UTC milliseconds), newest first. The
+/// Returns the names of the backups that contain data recorded at `recorded_at` (Unix milliseconds), newest first. The
 /// list is empty if the directory cannot be read.
 pub(in crate::app) async fn holding(config: &Config, recorded_at: i64) -> Vec<String> {
     let (all, _) = on(config, |backups| backups.list()).await.unwrap_or_default();

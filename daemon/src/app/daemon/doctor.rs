@@ -25,15 +25,15 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 
 /// Maximum time for a device to respond.
 const DEVICE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Free space below which a warning is given, bytes.
+/// Free space below which a warning is given, in bytes.
 const LOW_SPACE: u64 = 1 << 30;
-/// Free space below which writes are about to fail, bytes.
+/// Free space below which writes are about to fail, in bytes.
 const NO_SPACE: u64 = 50 << 20;
-/// Size of the write-ahead log above which something probably prevents checkpoints, bytes.
+/// Size of the write-ahead log above which something probably prevents checkpoints, in bytes.
 const LARGE_WAL: u64 = 512 << 20;
 /// Age above which a temporary file counts as abandoned.
 const LEFT_AFTER: Duration = Duration::from_secs(3600);
-/// Difference between the clock and the newest recorded time above which the clock is wrong, milliseconds.
+/// Difference between the clock and the newest recorded time above which the clock is wrong, in milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
 
 fn finding(check: impl Into<String>, level: Level, message: impl Into<String>, advice: Option<&str>) -> Finding {

@@ -45,5 +45,5 @@ fn has_recent(backups: &Backups, connection: &Connection) -> bool {
     backups.find(None).is_ok_and(|newest| same(&newest))
 }
 
-/// Time within which one backup before a migration is enough, milliseconds.
+/// Time within which one backup before a migration is enough, in milliseconds.
 const RECENT_MS: i64 = 86_400_000;

@@ -13,7 +13,7 @@ use afd_store::now_ms;
 
 /// State of the running daemon.
 pub struct Runtime {
-    /// Start time, UTC milliseconds.
+    /// Start time, in Unix milliseconds.
     pub started_at: i64,
     started: Instant,
     /// Number of open connections.

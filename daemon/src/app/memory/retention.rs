@@ -25,7 +25,7 @@ pub const JOB: &str = "memory-limits";
 
 /// Number of rows that are folded in one write, so that other writes are not blocked.
 const BATCH: usize = 300;
-/// Age below which rows are kept whatever the size of the database, milliseconds.
+/// Age below which rows are kept whatever the size of the database, in milliseconds.
 const ALWAYS_KEPT_MS: i64 = 7 * DAY_MS;
 const DAY_MS: i64 = 86_400_000;
 const HOUR_MS: i64 = 3_600_000;

@@ -126,7 +126,7 @@ fn said(pattern: &Pattern) -> String {
     }
 }
 
-/// Maximum length of the text in a pattern hint, characters.
+/// Maximum length of the text in a pattern hint, in characters.
 const MAX_PATTERN: usize = 240;
 
 /// Location of a hint's target.
@@ -258,7 +258,7 @@ fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usiz
 
 /// Maximum number of outcomes in a brief description.
 const MAX_OUTCOMES: usize = 2;
-/// Maximum length of a page name in a brief description, characters.
+/// Maximum length of a page name in a brief description, in characters.
 const MAX_NAME: usize = 40;
 
 /// Returns the outcomes of an action in brief: `-> "Wi-Fi" 4/4`, `does nothing 5/5`.

@@ -14,11 +14,11 @@ use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::outline::{self, Item, quoted};
 use afd_screen::page::{WindowKind, mask, refs};
 
-/// Maximum length of the notes below an outline, characters.
+/// Maximum length of the notes below an outline, in characters.
 const MAX_NOTES: usize = 600;
 /// Value of `since` for the newest observation with refs that the session received.
 const LAST: &str = "last";
-/// Maximum length of a page's name, characters.
+/// Maximum length of a page's name, in characters.
 const MAX_NAME: usize = 60;
 
 /// Requested form of an observation.

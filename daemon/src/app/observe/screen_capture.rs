@@ -31,7 +31,7 @@ pub(in crate::app) struct ScreenCapture {
     pub has_web_view: bool,
     /// Reliability of the nodes: `high`, or `low` where the tree may be incomplete.
     pub grade: &'static str,
-    /// Time of the capture, UTC milliseconds.
+    /// Time of the capture, in Unix milliseconds.
     pub at: i64,
     /// The page shown; its keys are `None` if the reading is unreliable.
     place: Place,

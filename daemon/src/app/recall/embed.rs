@@ -92,7 +92,7 @@ fn lacking(c: &afd_store::Connection, identity: &str, after: i64, remote: bool) 
     Ok((found, upto))
 }
 
-/// Maximum length of the text that is embedded, characters. Models read no more, and endpoints refuse longer texts.
+/// Maximum length of the text that is embedded, in characters. Models read no more, and endpoints refuse longer texts.
 const MAX_TEXT: usize = 6_000;
 
 async fn write(

@@ -109,7 +109,7 @@ const FOR_TASK: usize = 5;
 const FOR_FAILURE: usize = 3;
 /// Number of entries to search for ones that solved a failure.
 const LOOKED_AT: usize = 12;
-/// Maximum length of an entry's text in an error, characters.
+/// Maximum length of an entry's text in an error, in characters.
 const BRIEF: usize = 200;
 
 /// Returns facts, preferences and procedures that are clearly about the current request.

@@ -13,7 +13,7 @@ use afd_recall::search::{List, Ranked};
 use afd_store::{Connection, Result, now_ms};
 use afd_workspace as session;
 
-/// Maximum length of a found entry's text, characters.
+/// Maximum length of a found entry's text, in characters.
 const EXCERPT: usize = 400;
 
 /// Returns an entry with its whole text, and the row id of its session.

@@ -23,7 +23,7 @@ const TOLD: usize = 20;
 const LOOKED_AT: i64 = 2_000;
 const AT_A_TIME: usize = 50;
 const NEIGHBOURS: usize = 40;
-/// Maximum length of the reported text of a pattern, characters.
+/// Maximum length of the reported text of a pattern, in characters.
 const BRIEF: usize = 200;
 
 /// Returns pairs of patterns that may mean the same, found by comparing vectors of the configured or the built-in

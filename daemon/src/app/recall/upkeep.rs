@@ -40,7 +40,7 @@ const LOGGED: usize = 100;
 const EXAMPLES: usize = 5;
 /// Number of earlier runs that are returned.
 const RUNS: i64 = 20;
-/// Maximum length of an example in the response, characters.
+/// Maximum length of an example in the response, in characters.
 const BRIEF: usize = 80;
 
 /// Implements `recall.upkeep`.
@@ -241,7 +241,7 @@ fn resume(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     Ok(resumed)
 }
 
-/// Returns whether a session acted or recorded anything since the time `since` (UTC milliseconds).
+/// Returns whether a session acted or recorded anything since the time `since` (Unix milliseconds).
 fn is_active(c: &Connection, session: i64, since: i64) -> Stored<bool> {
     Ok(events::acted_since(c, session, since)? || entries::recorded_since(c, session, since)?)
 }

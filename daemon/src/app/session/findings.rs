@@ -34,7 +34,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ResultList, _, _>(|core, p| async move { list_results(&core, &p).await });
 }
 
-/// Maximum length of a step to reproduce a bug, characters.
+/// Maximum length of a step to reproduce a bug, in characters.
 const MAX_TEXT: usize = 10_000;
 /// Maximum number of similar bugs that are returned.
 const MAX_SIMILAR: usize = 3;
@@ -146,7 +146,8 @@ fn check_line(field: &'static str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Maximum number of actions that become the steps to reproduce a bug, and maximum age of these actions, milliseconds.
+/// Maximum number of actions that become the steps to reproduce a bug, and maximum age of these actions, in
+/// milliseconds.
 const MAX_STEPS_TAKEN: usize = 10;
 const STEPS_TAKEN_MS: i64 = 30 * 60 * 1_000;
 

@@ -27,7 +27,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionImport, _, _>(|core, p| async move { import(&core, &p).await });
 }
 
-/// Maximum size of an imported file, bytes.
+/// Maximum size of an imported file, in bytes.
 const MAX_FILE: u64 = 256 << 20;
 
 /// First line of a session export.

@@ -34,9 +34,9 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 const MAX_SHOWN: usize = 50;
 /// Maximum number of context keys in a session.
 const MAX_KEYS: usize = 100;
-/// Maximum length of a context key, characters.
+/// Maximum length of a context key, in characters.
 const MAX_KEY_CHARS: usize = 64;
-/// Maximum length of a context key's value, characters.
+/// Maximum length of a context key's value, in characters.
 const MAX_VALUE_CHARS: usize = 500;
 
 /// Maximum number of tasks, steps and bugs that are returned for the previous session.

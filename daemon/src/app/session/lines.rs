@@ -21,7 +21,7 @@ pub(in crate::app) struct NoteRecord {
     pub topic: String,
     /// Text of the note.
     pub content: String,
-    /// Time of creation, UTC milliseconds.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
     /// Scope of the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 
 /// Timeout for a single git command.
 const GIT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum output read from a git command, bytes.
+/// Maximum output read from a git command, in bytes.
 const MAX_GIT_OUTPUT: u64 = 1 << 20;
 /// Maximum number of uncommitted changes listed.
 const MAX_CHANGES: usize = 200;
@@ -151,9 +151,10 @@ pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
     }
 }
 
-/// Returns the reason why `git status` must not be run in a repository; `None` if it may. `git status` runs the filter
-/// programs that the repository configures, and git has no option to disable them. Filters in the user's and the
-/// system's configuration are trusted. A configuration that cannot be read is also a reason not to run it.
+/// Returns the reason why `git status` must not be run in a repository, or `None` if it is safe to run. `git status` runs
+/// the filter programs that the repository configures, and git has no option to disable them. Filters in the user's and the
+/// system's configuration are trusted. A configuration that cannot be read is also a reason not to run
+/// `git status`.
 async fn runs_programs(directory: &Path) -> Option<String> {
     let list = git(directory, &["config", "--show-scope", "--includes", "--name-only", "--list", "-z"]).await;
     let list = match list {

@@ -29,7 +29,7 @@ const MAX_DEEDS: usize = 300;
 const MAX_PICTURES: usize = 60;
 /// Maximum number of screenshots in the timeline of a report. Older ones are left out.
 const MAX_SCREENSHOTS: usize = 40;
-/// Maximum length of the longer side of a picture in a report, pixels.
+/// Maximum length of the longer side of a picture in a report, in pixels.
 const PICTURE_SIDE: u32 = 1_000;
 /// JPEG quality of the pictures in a report.
 const JPEG_QUALITY: u8 = 80;

@@ -29,7 +29,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionResume, _, _>(|core, p| async move { resume(&core, &p).await });
 }
 
-/// Maximum size of a progress file, bytes.
+/// Maximum size of a progress file, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 /// Maximum number of tasks and bugs in a progress file.
 const MAX_ROWS: usize = 10_000;
@@ -91,7 +91,7 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
 /// Maximum length of the conversation in a prompt, characters, and its maximum number of lines.
 const MAX_SAID: usize = 3_000;
 const MAX_SAID_LINES: usize = 40;
-/// Maximum length of each of the last messages in a prompt, characters.
+/// Maximum length of each of the last messages in a prompt, in characters.
 const MAX_LAST: usize = 600;
 
 /// Returns the main conversation of a session in brief: its newest summary, else the user's most important statements;
@@ -230,7 +230,7 @@ fn is_unused(c: &Connection, id: i64) -> Stored<bool> {
     Ok(tasks == TaskCounts::default() && bugs.total == 0 && results.total == 0 && tested::count(c, id)? == 0 && !said)
 }
 
-/// Parses a timestamp into UTC milliseconds.
+/// Parses a timestamp into Unix milliseconds.
 fn ms(rfc3339: &str) -> Option<i64> {
     rfc3339.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }

@@ -9,7 +9,7 @@ use afd_experience::visual::detections::Detected;
 use afd_experience::visual::detector::DetectorError;
 use afd_screen::page::snapshot::Rect;
 
-/// Maximum absolute value of a coordinate in a detection, pixels.
+/// Maximum absolute value of a coordinate in a detection, in pixels.
 const MAX_COORDINATE: i32 = 100_000;
 
 /// Validates and converts all detections; `field` names them in the error for the first invalid one.

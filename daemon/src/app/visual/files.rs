@@ -30,7 +30,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualExport, _, _>(|core, p| async move { export(&core, &p).await });
 }
 
-/// Maximum size of an imported or exported picture, bytes.
+/// Maximum size of an imported or exported picture, in bytes.
 const MAX_PICTURE: u64 = 32 << 20;
 
 fn tally(t: files::Tally) -> Tally {

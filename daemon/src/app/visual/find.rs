@@ -178,7 +178,7 @@ pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str)
         .details(json!({"known": names}))
 }
 
-/// Minimum length of a name for it to match part of the text on a page, characters.
+/// Minimum length of a name for it to match part of the text on a page, in characters.
 const MIN_PART: usize = 4;
 
 /// Returns whether `part` occurs in `text` at the beginning of a word.

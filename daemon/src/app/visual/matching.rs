@@ -32,7 +32,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualMatch, _, _>(|core, p| async move { find_components(&core, &p).await });
 }
 
-/// Margin added to the bounds of the front window when searching it, pixels.
+/// Margin added to the bounds of the front window when searching it, in pixels.
 const WINDOW_MARGIN: i32 = 30;
 
 /// A component to search for on a screenshot.
@@ -40,7 +40,7 @@ struct SearchTarget {
     component: Component,
     /// Template made from the picture; `None` if the picture has no contrast (`flat`).
     template: Option<Template>,
-    /// Width and height of the component's picture, pixels.
+    /// Width and height of the component's picture, in pixels.
     size: (i32, i32),
 }
 

@@ -54,7 +54,7 @@ fn change_to_wire(connection: &Connection, entry: Entry) -> Stored<Change> {
     })
 }
 
-/// Minimum age at which a picture that nothing refers to is deleted, milliseconds. A younger picture may belong to a
+/// Minimum age at which a picture that nothing refers to is deleted, in milliseconds. A younger picture may belong to a
 /// lesson in progress.
 const PICTURE_GRACE_MS: i64 = 3_600_000;
 

@@ -24,13 +24,13 @@ use afd_screen::page::snapshot::Rect;
 use afd_screen::picture::{self, PictureError, ncc};
 use afd_store::artifact;
 
-/// Margin around a component that its picture includes, pixels.
+/// Margin around a component that its picture includes, in pixels.
 pub(super) const PADDING: i32 = 4;
-/// Maximum size of a picture file, bytes.
+/// Maximum size of a picture file, in bytes.
 const MAX_PICTURE: u64 = 64 << 20;
 /// Divisor of the screenshot area: a component that covers at least one fifth of the area is a container.
 const CONTAINER_DIVISOR: i64 = 5;
-/// Limit on the sides of a requested screenshot, pixels. It is so large that the screenshot is never scaled down.
+/// Limit on the sides of a requested screenshot, in pixels. It is so large that the screenshot is never scaled down.
 const MAX_SCREENSHOT_SIDE: u32 = 20_000;
 
 /// A screenshot taken from a device or passed by the caller.

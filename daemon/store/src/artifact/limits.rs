@@ -24,7 +24,7 @@ const BATCH: usize = 100;
 struct RootFile {
     path: PathBuf,
     size: i64,
-    /// Time of the last write, UTC milliseconds.
+    /// Time of the last write, in Unix milliseconds.
     at: i64,
     /// Whether the file is exempt from the limits, because the memory refers to it.
     permanent: bool,

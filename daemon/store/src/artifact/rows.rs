@@ -27,7 +27,7 @@ pub struct NewRow {
     pub mime_type: String,
     /// Path of the file.
     pub path: PathBuf,
-    /// Size of the file, bytes.
+    /// Size of the file, in bytes.
     pub size: i64,
     /// SHA-256 of the content, in hexadecimal digits.
     pub hash: String,
@@ -35,7 +35,7 @@ pub struct NewRow {
     pub managed: bool,
     /// Whether the file exists.
     pub present: bool,
-    /// Time at which the file was written, UTC milliseconds.
+    /// Time at which the file was written, in Unix milliseconds.
     pub at: i64,
 }
 
@@ -118,7 +118,7 @@ fn equal_picture(connection: &Connection, row: &NewRow) -> Result<Option<i64>> {
     )
 }
 
-/// Returns the ids and uids of the artifacts of a kind that were created at this time or earlier (UTC milliseconds).
+/// Returns the ids and uids of the artifacts of a kind that were created at this time or earlier (Unix milliseconds).
 pub(super) fn of_kind(connection: &Connection, kind: &str, before: i64) -> Result<Vec<(i64, String)>> {
     connection.all(
         "SELECT id, uid FROM artifacts WHERE kind = :kind AND created_at <= :before AND managed = 1 AND kept = 0 AND deleted_at IS NULL",

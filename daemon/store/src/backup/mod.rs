@@ -33,7 +33,7 @@ const KEY: &str = "memory.db.key";
 const ARTIFACTS: &str = "artifacts";
 /// Name of the file that describes a backup. It is written last.
 const MANIFEST: &str = "manifest.json";
-/// Maximum size of the manifest, bytes.
+/// Maximum size of the manifest, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
 /// Suffix of directories that contain databases that were replaced by a restore.
 const REPLACED: &str = "-replaced";
@@ -77,7 +77,7 @@ impl Lost {
     }
 }
 
-/// Returns the names to try, in turn, for a directory that is created at this time (UTC milliseconds). The names sort
+/// Returns the names to try, in turn, for a directory that is created at this time (Unix milliseconds). The names sort
 /// by time.
 fn names(at: i64) -> impl Iterator<Item = String> {
     let time = jiff::Timestamp::from_millisecond(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();

@@ -11,7 +11,7 @@ pub const MAX_FIGURE: i64 = 1_000_000_000;
 /// How far in the future a time in a file may be, milliseconds, because the clocks of machines differ.
 const AHEAD: i64 = 86_400_000;
 
-/// Returns the permitted range for times in a record, UTC milliseconds.
+/// Returns the permitted range for times in a record, in Unix milliseconds.
 pub fn times() -> (i64, i64) {
     (0, now_ms() + AHEAD)
 }

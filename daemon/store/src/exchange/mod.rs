@@ -324,7 +324,7 @@ impl Table {
         Ok((names, values))
     }
 
-    /// Returns when the row with this uid was last changed (UTC milliseconds) and whether it is deleted; `None` if
+    /// Returns when the row with this uid was last changed (Unix milliseconds) and whether it is deleted; `None` if
     /// there is no such row.
     fn state_of(&self, connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
         let deleted = if self.has("deleted_at") { "deleted_at IS NOT NULL" } else { "0" };

@@ -23,7 +23,7 @@ pub struct Picture {
 /// An entry in the session timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
-    /// Time of the action or check, UTC milliseconds.
+    /// Time of the action or check, in Unix milliseconds.
     pub at: i64,
     /// Description of the action or check, without typed text.
     pub what: String,

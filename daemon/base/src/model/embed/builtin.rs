@@ -14,7 +14,7 @@ use crate::text::{self, cut};
 pub const DIMENSIONS: usize = 384;
 /// Number of components of the vector over which a feature is spread.
 const SPREAD: u64 = 4;
-/// Maximum length of the text that is embedded, characters. Longer text is truncated.
+/// Maximum length of the text that is embedded, in characters. Longer text is truncated.
 const MAX_TEXT: usize = 6_000;
 /// Weights for the kinds of features.
 const WORD: f32 = 1.0;
@@ -24,7 +24,7 @@ const PAIR: f32 = 1.0;
 const CONCEPT: f32 = 2.2;
 /// Factor by which the weight of common concepts is multiplied.
 const COMMON: f32 = 0.3;
-/// Lengths of the pieces of a word, characters. A mark at each end of the word counts as a character.
+/// Lengths of the pieces of a word, in characters. A mark at each end of the word counts as a character.
 const PIECE: [usize; 2] = [3, 4];
 
 /// The built-in model. It has no state.

@@ -12,7 +12,7 @@ use super::{Embedder, Embedding, ModelError, normalize};
 use crate::config::RecallSettings;
 use crate::net::{self, BodyError};
 
-/// Maximum size of a response body, bytes.
+/// Maximum size of a response body, in bytes.
 const MAX_RESPONSE: usize = 32 << 20;
 /// Maximum number of components of a vector.
 const MAX_DIMENSIONS: usize = 8_192;

@@ -29,7 +29,7 @@ const SCRIPT: f64 = 1.15;
 const LANGUAGE_FROM: f64 = 2.6;
 const LANGUAGE_UP_TO: f64 = 3.2;
 
-/// Maximum length of the start of a text that shows how well the model knows the language, characters.
+/// Maximum length of the start of a text that shows how well the model knows the language, in characters.
 const MAX_TOLD: usize = 240;
 
 /// Time for which changed model files must stay unchanged before they are read.
@@ -65,11 +65,11 @@ fn json(file: &Path) -> Option<Value> {
     serde_json::from_slice(&crate::file::read_capped(file, 1 << 20).ok()?).ok()
 }
 
-/// The files that a model must have, and their maximum sizes, bytes.
+/// The files that a model must have, and their maximum sizes, in bytes.
 const FILES: [(&str, u64); 3] =
     [("config.json", 1 << 20), ("tokenizer.json", 256 << 20), ("model.safetensors", 4 << 30)];
 
-/// Maximum length of the header in the file of weights, bytes.
+/// Maximum length of the header in the file of weights, in bytes.
 const MAX_HEADER: u64 = 100 << 20;
 
 /// Checks that a model's files are regular files and do not exceed their maximum sizes, before they are read

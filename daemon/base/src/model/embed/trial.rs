@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform;
 
-/// Command-line argument that makes the daemon's program try the model in a directory, print a [`Trial`] or an error as
+/// Command-line argument that makes the daemon binary try the model in a directory, print a [`Trial`] or an error as
 /// JSON, and exit.
 pub const ARGUMENT: &str = "--try-model";
 /// A trial's address space limit (bytes) is `MEMORY` plus `TIMES_WEIGHTS` times the size of the weights.
@@ -24,7 +24,7 @@ const CPU_SECONDS: u64 = 60;
 const MAX_TIME: Duration = Duration::from_secs(120);
 /// Interval at which a trial's process is polled for its exit.
 const POLL: Duration = Duration::from_millis(5);
-/// Maximum length of a trial's output, bytes.
+/// Maximum length of a trial's output, in bytes.
 const MAX_OUTPUT: u64 = 64 << 10;
 
 /// Result of a successful trial: the model's properties.
@@ -34,7 +34,7 @@ pub struct Trial {
     pub identity: String,
     /// Number of components in the model's vectors.
     pub dimensions: usize,
-    /// Time to embed one sentence, milliseconds.
+    /// Time to embed one sentence, in milliseconds.
     pub sentence_ms: f64,
 }
 

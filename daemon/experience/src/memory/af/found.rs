@@ -44,7 +44,7 @@ pub struct AfTransition {
     pub verify_op: Option<String>,
     /// Numbers of successes, verified successes and failures, in this order.
     pub counts: [i64; 3],
-    /// Time of the last success, UTC milliseconds.
+    /// Time of the last success, in Unix milliseconds.
     pub last_success_at: Option<i64>,
 }
 
@@ -59,7 +59,7 @@ pub struct AfRecovery {
     pub action: Action,
     /// Numbers of successes and failures, in this order.
     pub counts: [i64; 2],
-    /// Time of the last success, UTC milliseconds.
+    /// Time of the last success, in Unix milliseconds.
     pub last_success_at: Option<i64>,
 }
 

@@ -114,7 +114,7 @@ fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<String> {
     Ok(row.get::<_, Option<String>>(column)?.unwrap_or_default())
 }
 
-/// Parses a time in the format that `af` uses (RFC 3339). Returns UTC milliseconds, or `None` if the time is invalid.
+/// Parses a time in the format that `af` uses (RFC 3339). Returns Unix milliseconds, or `None` if the time is invalid.
 fn time(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }

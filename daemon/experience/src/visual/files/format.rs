@@ -104,13 +104,13 @@ pub(super) fn take(map: &mut Map<String, Value>, key: &str) -> Option<Value> {
 /// Format of all times in these files: local time without a time zone.
 pub(super) const TIME: &str = "%Y-%m-%d %H:%M:%S";
 
-/// Parses a local time into UTC milliseconds.
+/// Parses a local time into Unix milliseconds.
 pub(super) fn millis(text: &str) -> Option<i64> {
     let local = jiff::civil::DateTime::strptime(TIME, text).ok()?;
     local.to_zoned(jiff::tz::TimeZone::system()).ok().map(|z| z.timestamp().as_millisecond())
 }
 
-/// Formats UTC milliseconds as local time.
+/// Formats Unix milliseconds as local time.
 pub(super) fn local(ms: i64) -> String {
     let at = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
     at.to_zoned(jiff::tz::TimeZone::system()).strftime(TIME).to_string()

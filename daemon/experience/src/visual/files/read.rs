@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Ordered, Remark, take};
 use afd_base::file;
 
-/// Maximum size of a file that is read, bytes.
+/// Maximum size of a file that is read, in bytes.
 const MAX_FILE: u64 = 256 << 20;
 
 /// The files of an app or site.

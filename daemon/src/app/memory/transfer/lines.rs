@@ -11,7 +11,7 @@ use crate::app::{Error, Result};
 use afd_store::SCHEMA;
 use afd_store::exchange::Record;
 
-/// Maximum length of a line, bytes.
+/// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 64 << 20;
 
 /// First line of an export file.
@@ -32,7 +32,7 @@ pub(super) struct Line {
     /// Type of the record.
     pub kind: String,
     pub record: Record,
-    /// Length of the line, bytes.
+    /// Length of the line, in bytes.
     pub bytes: usize,
 }
 

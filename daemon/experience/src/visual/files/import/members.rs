@@ -7,7 +7,7 @@ use super::super::{OURS, millis, take};
 
 /// Maximum value of a count.
 pub(super) const MAX_COUNT: i64 = 1_000_000_000;
-/// Maximum absolute value of a coordinate or a size, pixels.
+/// Maximum absolute value of a coordinate or a size, in pixels.
 pub(super) const MAX_PLACE: i64 = 100_000;
 
 /// Takes a string.
@@ -25,7 +25,7 @@ pub(super) fn number(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     Some(n)
 }
 
-/// Takes a time as UTC milliseconds. A time that cannot be parsed stays in the row.
+/// Takes a time as Unix milliseconds. A time that cannot be parsed stays in the row.
 pub(super) fn time(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     let ms = map.get(key).and_then(Value::as_str).and_then(millis)?;
     map.remove(key);
