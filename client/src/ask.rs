@@ -6,7 +6,7 @@ use afd_proto::Secret;
 
 use afd_link::outcome::{Failure, USAGE};
 
-/// Asks a question and returns the answer without surrounding whitespace; `None` if standard input is not a terminal or
+/// Asks a question. Returns the answer without surrounding whitespace, or `None` if standard input is not a terminal or
 /// has ended.
 ///
 /// # Errors
@@ -25,7 +25,7 @@ pub fn word(question: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// Asks a yes/no question; returns false if standard input is not a terminal.
+/// Asks a yes/no question. Returns true only if the answer is `y` or `yes`; without a terminal, returns false.
 ///
 /// # Errors
 /// If the answer cannot be read.

@@ -37,7 +37,7 @@ Exit codes: 0 success, 1 failure (including a failed check), 2 usage error, 3 no
 
 /// How a command is executed.
 pub enum Run {
-    /// As a single call to the daemon, which the function builds.
+    /// A single call to the daemon, which this function builds.
     Call(fn(&ArgMatches, &Context) -> Result<Call, clap::Error>),
     /// A function that runs the command itself and returns the exit code.
     Program(fn(&ArgMatches, &Context) -> Result<u8, clap::Error>),
@@ -292,7 +292,7 @@ pub fn command_for(words: &[String]) -> Command {
     })
 }
 
-/// Returns the clap command; groups build their subcommands only when needed.
+/// Returns the clap command for the whole program; groups build their subcommands only when needed.
 pub fn command() -> Command {
     let command = Command::new("afctl")
         .version(env!("CARGO_PKG_VERSION"))
@@ -327,7 +327,8 @@ fn with_examples(command: Command, path: &str) -> Command {
     })
 }
 
-/// Adds each parameter's range and default to the help for a command's options, as defined by the corresponding method.
+/// Adds the range and default of each parameter, as defined by the corresponding method, to the help for a command's
+/// options.
 fn with_limits(command: Command, path: &str) -> Command {
     let path = ENTRIES.iter().find(|entry| entry.name == path).and_then(|entry| entry.full).unwrap_or(path);
     let Some(method) = afd_proto::methods().find(|method| is_method_of(method.name, path)) else { return command };

@@ -230,7 +230,7 @@ fn options_for(global: &Global, call: &Call) -> Global {
     global
 }
 
-/// Adds the device, session, URL, token and timeout, each only if the method takes it.
+/// Adds the device, session, URL, token and timeout to the parameters of a call, each only if the method takes it.
 fn add_shared_params(call: &Call, context: &Context, params: &mut Map<String, Value>) {
     let Context { global, address } = context;
     let mut put = |name: &str, value: Option<&String>| {

@@ -12,10 +12,10 @@ use crate::{
 
 /// Access to the parameters that all actions share.
 pub trait ActCall {
-    /// Returns the idempotency key; `None` if the caller gave none.
+    /// Returns the idempotency key, or `None` if the caller did not give one.
     fn request_key(&self) -> Option<&str>;
 
-    /// Returns the form in which the caller wants the resulting page; `None` if the caller does not want the page.
+    /// Returns the form in which the caller wants the resulting page, or `None` if the caller does not want the page.
     fn then(&self) -> Option<Then>;
 }
 
@@ -44,7 +44,7 @@ words! {
     Then {
         /// The outline of the page.
         Outline = "outline",
-        /// The changed lines of the outline; the whole outline if the action led to another page.
+        /// Only the changed lines of the outline, or the whole outline if the action led to another page.
         Diff = "diff",
         /// The base context and the refs of the page.
         Page = "page",
@@ -88,14 +88,14 @@ wire! {
 }
 
 act_params! {
-    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` with `y`. If several
-    /// elements match `value`, the closest match is used: an element with this label or title, else one whose label
-    /// begins with it, else one with a word that begins with it. Case is ignored.
+    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` and `y`. If several
+    /// elements match `value`, the closest match is used: an element whose label or title equals `value`, else one
+    /// whose label begins with `value`, else one that contains a word beginning with `value`. Case is ignored.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["value"]}, {"required": ["x", "y"]}])))]
     pub struct TapParams {
-        /// Property by which `value` selects the target; by default a value such as `@n3` is an alias, and any other
-        /// value is a label.
+        /// Property by which `value` selects the target; by default, a value such as `@n3` is treated as an alias, and
+        /// any other value as a label.
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias to look for.
         pub value: Option<String>,
@@ -131,7 +131,8 @@ act_params! {
         pub duration_ms: Option<u32> where 1..=60_000 = 300,
     }
 
-    /// Parameters of `act.drag`. The start is `value`, or `x` with `y`; the end is `to`, or `toX` with `toY`.
+    /// Parameters of `act.drag`. The start is given by `value`, or by `x` and `y`; the end by `to`, or by `toX` and
+    /// `toY`.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
         {"required": ["value", "to"]},
@@ -146,7 +147,7 @@ act_params! {
         pub x: Option<f64>,
         /// Vertical start position in device pixels from the top; requires `x`.
         pub y: Option<f64>,
-        /// Label or alias of the element to drag to.
+        /// Label or alias of the element at which the drag ends.
         pub to: Option<String>,
         /// Horizontal end position in device pixels from the left; requires `toY`.
         pub to_x: Option<f64>,
@@ -235,8 +236,8 @@ act_params! {
     /// Parameters of `act.fill`.
     #[derive(Default)]
     pub struct FillParams {
-        /// Property by which `value` selects the field; by default a value such as `@n3` is an alias, and any other
-        /// value is a label.
+        /// Property by which `value` selects the field; by default, a value such as `@n3` is treated as an alias, and
+        /// any other value as a label.
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias of the field.
         pub value: String,
@@ -290,22 +291,22 @@ wire! {
         pub result: String,
         /// Element that was acted on; absent if the action has no target.
         pub target: Option<Target>,
-        /// Point that was touched, in device pixels; absent if the action touches none.
+        /// Point that was touched, in device pixels; absent if the action does not touch a point.
         pub point: Option<Point>,
         /// Whether the element that the alias refers to had moved since it was observed, and was found at its new
         /// position.
         #[serde(default, skip_serializing_if = "is_false")]
         pub moved: bool,
-        /// Whether the element is not marked as accepting the gesture, for example as clickable. The touch then went to
-        /// the position of its text.
+        /// Whether the element was used although it is not marked as accepting the gesture, for example as clickable.
+        /// The touch then went to the position of the element's text.
         #[serde(default, skip_serializing_if = "is_false")]
         pub unmarked: bool,
         /// Duration including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the action; only with `then`.
         pub look: Option<Look>,
-        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; the action was not
-        /// repeated.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`, in which case the action
+        /// was not repeated.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }
@@ -328,8 +329,8 @@ wire! {
         pub duration_ms: u64,
         /// Outcome of the action; only with `then`.
         pub look: Option<Look>,
-        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; the action was not
-        /// repeated.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`, in which case the action
+        /// was not repeated.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }
@@ -349,8 +350,8 @@ wire! {
         pub duration_ms: u64,
         /// Outcome of the command; only with `then`.
         pub look: Option<Look>,
-        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; the action was not
-        /// repeated.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`, in which case the action
+        /// was not repeated.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }

@@ -48,7 +48,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
     .flatten()
 }
 
-/// Returns the method with this wire name.
+/// Returns the method with this wire name, or `None` if there is no such method.
 pub fn method(name: &str) -> Option<&'static MethodInfo> {
     methods().find(|m| m.name == name)
 }

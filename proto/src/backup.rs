@@ -22,7 +22,7 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "BackupVerifyParams"))]
     pub struct VerifyParams {
-        /// Name of the backup; by default the newest backup.
+        /// Name of the backup; by default the newest backup is checked.
         pub name: Option<String>,
     }
 

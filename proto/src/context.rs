@@ -14,11 +14,13 @@ session_params! {
     pub struct UsageParams {
         /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
-        /// Number of tokens to be added; the result reports whether they fit. Mutually exclusive with `text`.
+        /// Number of tokens that the caller intends to add to the context; the result reports whether they fit.
+        /// Mutually exclusive with `text`.
         pub tokens: Option<u64>,
         /// Tool definitions that the request to the model will contain. Their tokens are counted as well.
         pub tools: Option<Vec<Value>> where items 0..=1000,
-        /// Text to be added, whose tokens are counted. Mutually exclusive with `tokens`.
+        /// Text that the caller intends to add to the context; its tokens are counted. Mutually exclusive with
+        /// `tokens`.
         pub text: Option<String>,
     }
 
@@ -83,10 +85,11 @@ wire! {
         pub tokenizer: String,
         /// Allocation of the token limit to the parts of a context.
         pub allocation: Allocation,
-        /// Number of tokens to be added: the parameter `tokens`, or the number of tokens in `text`; absent if neither
-        /// was given.
+        /// Number of tokens that the caller intends to add: the parameter `tokens`, or the number of tokens in `text`;
+        /// absent if neither was given.
         pub asked: Option<i64>,
-        /// Whether these tokens fit in addition to the used tokens and the safety buffer; absent if none were given.
+        /// Whether the tokens in `asked` fit in addition to the used tokens and the safety buffer; absent if `asked` is
+        /// absent.
         pub can_afford: Option<bool>,
     }
 
@@ -160,7 +163,7 @@ wire! {
         pub left_out: Vec<Omission>,
         /// Number of tokens in all messages since the context was last cleared.
         pub tokens_of_all: i64,
-        /// Percentage of those tokens that is saved by sending only this context.
+        /// Percentage of `tokensOfAll` that is saved by sending only this context.
         pub saved_percent: f64,
     }
 

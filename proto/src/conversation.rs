@@ -1,5 +1,5 @@
-//! `conversation.*`: recorded messages, which of them are in the model's context, and the summaries that replace the
-//! others.
+//! `conversation.*`: recording messages, selecting those that are in the model's context, and replacing the others with
+//! summaries.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ session_params! {
     #[derive(Default)]
     pub struct AppendParams {
         /// Messages in chronological order. Messages in the formats of OpenAI's chat completions and of Anthropic's API
-        /// are accepted unchanged, and a plain string is taken as a message from the user. Unknown fields are stored in
-        /// `extra`.
+        /// are accepted unchanged, and a plain string is treated as a message from the user. Unknown fields are stored
+        /// in `extra`.
         #[serde(deserialize_with = "crate::incoming::messages")]
         pub messages: Vec<Message> where items 1..=1000,
         /// Name of the conversation within the session; the conversation is created on first use.
@@ -29,7 +29,7 @@ session_params! {
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Maximum number of messages.
         pub limit: Option<u32> where 1..=10_000 = 20,
-        /// Value of `nextCursor` from the previous page: only messages before this position.
+        /// Value of `nextCursor` from the previous page; only messages before that position are returned.
         pub cursor: Option<i64>,
     }
 
@@ -38,7 +38,7 @@ session_params! {
     pub struct CompactParams {
         /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
-        /// Number of newest messages that stay in the context; by default the setting `conversation.keep_recent`.
+        /// Number of the newest messages to keep in the context; by default the setting `conversation.keep_recent`.
         pub keep: Option<u32> where 0..=1_000_000,
         /// Visibility of the patterns learned from the compacted messages; by default this session only.
         pub learn: Option<crate::pattern::PatternScope> = crate::pattern::PatternScope::Session,
@@ -59,7 +59,7 @@ session_params! {
         pub query: String where chars 1..=1000,
         /// Name of the conversation within the session; by default all conversations.
         pub conversation: Option<String>,
-        /// Whether to search the conversations of all sessions instead of this one.
+        /// Whether to search the conversations of all sessions, not only those of this session.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub everywhere: bool,
         /// Only messages with this role.
@@ -110,7 +110,8 @@ wire! {
         pub tokens: i64,
         /// Name of the tokenizer that counted the tokens, or `estimate` if none is known for the model.
         pub tokenizer: String,
-        /// Whether the message is in the context; otherwise it was cleared or is represented by a summary.
+        /// Whether the message is in the context. If not, the message was cleared from the context or is represented by
+        /// a summary.
         pub in_context: bool,
         /// Time at which the message was recorded, in Unix milliseconds.
         pub at: i64,
@@ -189,11 +190,11 @@ wire! {
         pub lines: Vec<String>,
         /// Messages to send ahead of the next request: the summary, an acknowledgement, and the last messages.
         pub messages: Vec<Message>,
-        /// Number of tokens in these messages.
+        /// Number of tokens in `messages`.
         pub tokens: i64,
         /// Number of tokens in all messages since the context was last cleared.
         pub tokens_of_all: i64,
-        /// Percentage of those tokens that is saved by sending only the messages in `messages`.
+        /// Percentage of `tokensOfAll` that is saved by sending only the messages in `messages`.
         pub saved_percent: f64,
         /// Context keys and their values, meant as defaults for tool arguments.
         pub context: BTreeMap<String, String>,
@@ -239,8 +240,8 @@ wire! {
         pub position: i64,
         /// Number of statements and summaries derived from the message, which were deleted as well.
         pub derived: i64,
-        /// Reports and exports of the session that were saved to files named by the caller. They may quote the message
-        /// and are not deleted.
+        /// Paths of the session's reports and exports that were saved to files named by the caller. These files may
+        /// quote the message and are not deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,
         /// Names of the backups that still contain the message, newest first; `backup.delete` deletes a backup.
@@ -266,9 +267,9 @@ methods! {
     ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> CompactResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
     /// Returns the rolling summary with the last messages and the context keys.
     ConversationSummary = "conversation.summary" (SummaryParams, SESSION) -> Summary, Read, [NotFound, StoreUnavailable], "{}";
-    /// Finds recorded messages by their words.
+    /// Searches recorded messages for words.
     ConversationSearch = "conversation.search" (SearchParams, SESSION) -> FoundMessages, Read, [NotFound, StoreUnavailable], r#"{"query":"delivery address"}"#;
-    /// Deletes a recorded message, for example one that contains a secret, with everything derived from it.
+    /// Deletes a recorded message, such as one that contains a secret, along with everything derived from it.
     ConversationDelete = "conversation.delete" (DeleteMessageParams, SESSION) -> DeleteMessageResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"position":12}"#;
     /// Clears the context; the messages remain recorded.
     ConversationClear = "conversation.clear" (ClearParams, SESSION) -> ClearResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;

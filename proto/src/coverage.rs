@@ -28,17 +28,18 @@ wire! {
     pub struct Coverage {
         /// Package that the coverage refers to; absent if none could be determined.
         pub app: Option<String>,
-        /// Known pages that were visited.
+        /// Share of the known pages that were visited.
         pub pages: Share,
-        /// Known pages with a test result or a tested element. `missing` lists only pages that were visited.
+        /// Share of the known pages that have a test result or a tested element. `missing` lists only pages that were
+        /// visited.
         pub pages_tested: Share,
-        /// Known elements that were marked as tested.
+        /// Share of the known elements that were marked as tested.
         pub elements: Share,
         /// Number of elements marked as tested, known or not.
         pub elements_tested: i64,
         /// Number of visited pages, known or not.
         pub pages_visited: i64,
-        /// Percentage of known elements that were tested; if no elements are known, percentage of known pages that were
+        /// Percentage of known elements that were tested or, if no elements are known, of known pages that were
         /// visited.
         pub coverage_percent: f64,
     }

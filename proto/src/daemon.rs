@@ -62,8 +62,8 @@ wire! {
         /// Background tasks, sorted by name.
         #[serde(default)]
         pub tasks: Vec<TaskInfo>,
-        /// Reason why the configuration file was last rejected, in which case the previous settings remain in effect;
-        /// absent if the file is valid.
+        /// Reason why the configuration file was rejected; absent if the file is valid. While the file is invalid, the
+        /// previous settings remain in effect.
         pub config_error: Option<String>,
         /// Unknown keys in the configuration file.
         pub config_warnings: Vec<String>,
@@ -108,9 +108,9 @@ wire! {
         pub calls: u64,
         /// Number of completed calls that returned an error.
         pub errors: u64,
-        /// Mean duration of a call, including the wait for a device, microseconds.
+        /// Mean duration of a call, including the wait for a device, in microseconds.
         pub mean_us: u64,
-        /// Longest duration of a call, microseconds.
+        /// Longest duration of a call, in microseconds.
         pub max_us: u64,
     }
 
@@ -154,7 +154,7 @@ wire! {
         pub methods: Vec<MethodSummary>,
     }
 
-    /// A row of the method table without the schemas, which `rpc.discover` returns.
+    /// A row of the method table, without the schemas. The schemas are returned by `rpc.discover`.
     pub struct MethodSummary {
         /// Wire name, `namespace.verb`.
         pub name: String,
@@ -182,7 +182,7 @@ methods! {
     DaemonVersion = "daemon.version" (NoParams) -> Version, Read, [], "{}";
     /// Returns the status of the daemon, its devices and its database.
     DaemonStatus = "daemon.status" (NoParams) -> Status, Read, [], "{}";
-    /// Returns metrics about calls, devices, queues and sizes, also in the Prometheus text format.
+    /// Returns call statistics by method, and all metrics in the Prometheus text format.
     DaemonMetrics = "daemon.metrics" (NoParams) -> Metrics, Read, [], "{}";
     /// Lists all methods with their common parameters and possible errors.
     DaemonMethods = "daemon.methods" (NoParams) -> MethodList, Read, [], "{}";

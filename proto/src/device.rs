@@ -8,7 +8,7 @@ params! {
     pub struct AddParams {
         /// Name of the device: 1 to 64 letters, digits, `-`, `_` or `.`.
         pub name: String where chars 1..=64,
-        /// Kind of the device; by default `autofish`, an Android phone with the Autofish app.
+        /// Kind of device; by default `autofish`, an Android phone with the Autofish app.
         pub kind: Option<String> = "autofish",
         /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
         pub url: String,
@@ -42,7 +42,7 @@ params! {
         /// phone is attached.
         pub serial: Option<String>,
         /// Name of the device in the settings; by default the phone's existing name, else `default`, else a name
-        /// derived from the serial.
+        /// derived from the serial number.
         pub name: Option<String>,
         /// Local port to forward; by default the previously forwarded port, else the same port number as on the phone,
         /// else any free port.
@@ -65,7 +65,7 @@ device_params! {
     /// Parameters of `device.lease`.
     #[derive(Default)]
     pub struct LeaseParams {
-        /// Duration of the lease in milliseconds, unless it is renewed.
+        /// Time after which the lease expires unless it is renewed, in milliseconds.
         pub ttl_ms: u64 where 1..=3_600_000,
         /// Whether the lease also ends when the connection that made this call closes; not available over plain HTTP.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -102,7 +102,7 @@ words! {
     DeviceSource {
         /// The configuration file.
         Config = "config",
-        /// A call of device.add that did not save the device.
+        /// A call to device.add that did not save the device.
         Runtime = "runtime",
         /// A URL given in a call.
         Call = "call",
@@ -114,7 +114,7 @@ wire! {
     pub struct DeviceInfo {
         /// Name of the device; for an ad-hoc device, its URL.
         pub name: String,
-        /// Type of the device, for example `autofish`.
+        /// Kind of device, for example `autofish`.
         pub kind: String,
         /// Base URL of the device's service, without credentials.
         pub url: String,
@@ -209,7 +209,7 @@ wire! {
         pub device_port: Option<u16>,
     }
 
-    /// Connection hint: a file that describes the service of the phone's app, and that `adb` can read.
+    /// Connection hint: a file that describes the service of the phone's app and that can be read with `adb`.
     pub struct ConnectionHint {
         /// Package of the app.
         pub package_name: String,
@@ -221,7 +221,7 @@ wire! {
         pub version_code: crate::Nullable<i64>,
         /// Port of the service.
         pub service_port: i64,
-        /// Whether the service is running. Stays true if the app was killed.
+        /// Whether the service is running. Remains true if the app is killed.
         #[serde(default)]
         pub service_running: bool,
         /// Time at which the hint was written, in Unix milliseconds.
@@ -247,9 +247,9 @@ wire! {
         pub hint_path: String,
         /// Content of the connection hint.
         pub hint: ConnectionHint,
-        /// Whether a new forward was created.
+        /// Whether a new port forward was created.
         pub forwarded: bool,
-        /// Whether an existing forward was reused; with `printOnly`, whether one would be reused.
+        /// Whether an existing port forward was reused; with `printOnly`, whether one would be reused.
         pub reused: bool,
         /// Whether the configuration file was changed.
         pub config_written: bool,
@@ -283,7 +283,7 @@ wire! {
 }
 
 methods! {
-    /// Adds a device; fails if the name belongs to a device with other settings.
+    /// Adds a device; fails if there is already a device with this name and other settings.
     DeviceAdd = "device.add" (AddParams) -> AddResult, Admin, [Conflict], r#"{"name":"pixel","url":"http://127.0.0.1:8081"}"#;
     /// Lists all devices with their states.
     DeviceList = "device.list" (crate::vocabulary::NoParams) -> Devices, Read, [], "{}", DEVICES;

@@ -37,6 +37,6 @@ wire! {
 }
 
 methods! {
-    /// Checks database, backups, disk, settings, devices, clock and leftover files; reads the screens, changes nothing.
+    /// Checks database, backups, disk, settings, devices, clock and leftover files; reads screens but changes nothing.
     DaemonDoctor = "daemon.doctor" (NoParams) -> Diagnosis, Read, [], "{}";
 }

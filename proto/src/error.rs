@@ -70,7 +70,8 @@ codes! {
 }
 
 impl ErrorCode {
-    /// Returns the JSON-RPC error number: the standard one for protocol errors, `-32020 - n` for all others.
+    /// Returns the JSON-RPC error number: the standard number for protocol errors, or -32020 minus the code's number in
+    /// the table for all others.
     pub const fn number(self) -> i32 {
         match self {
             ErrorCode::InvalidParams => -32602,
@@ -81,7 +82,7 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the code with this wire name.
+    /// Returns the code with this wire name, or `None` if there is no such code.
     pub fn from_name(name: &str) -> Option<ErrorCode> {
         Self::ALL.iter().copied().find(|c| c.name() == name)
     }

@@ -45,11 +45,11 @@ wire! {
         },
         /// An item in the visual memory was forgotten, merged, renamed or deleted, or such a change was undone.
         Visual(Box<Change>),
-        /// A call changed the daemon, its settings or its memory, for example saved a note or finished a task.
+        /// A call changed the daemon, its settings or its memory, for example by saving a note or finishing a task.
         Changed {
             /// Method that was called.
             method: String,
-            /// Session that the call belonged to; absent if the method takes none.
+            /// Session that the call belonged to; absent if the method does not take a session.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             session: Option<String>,
         },

@@ -12,7 +12,7 @@ params! {
         /// not changed.
         pub dir: String,
         /// Name under which to import the app; by default the name in its files, else the name of its directory. Not
-        /// allowed for several apps.
+        /// allowed if `dir` contains several apps.
         pub app: Option<String>,
         /// Whether to report what would be imported without importing it.
         #[serde(default)]
@@ -103,7 +103,7 @@ wire! {
 }
 
 methods! {
-    /// Imports files from the original visual-memory tool, in any of its three formats, with pictures and sites.
+    /// Imports files from the original visual-memory tool, in any of its three formats, including pictures and sites.
     VisualImport = "visual.import" (ImportParams, SESSION) -> VisualImportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
     /// Exports the visual memory as files that the original visual-memory tool can read.
     VisualExport = "visual.export" (ExportParams) -> VisualExportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/out"}"#;

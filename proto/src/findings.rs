@@ -20,7 +20,7 @@ session_params! {
         pub expected: Option<String> where chars 1..=10_000,
         /// Actual behaviour of the app.
         pub actual: Option<String> where chars 1..=10_000,
-        /// Page key, activity or URL; by default the page that the session observed last.
+        /// Key, activity or URL of the page; by default the page that the session observed last.
         pub page: Option<String> where chars 1..=2000,
         /// Package; by default the package of the last observed page if `page` is omitted, else the package of the
         /// session.
@@ -56,7 +56,7 @@ session_params! {
         pub expected: Option<String> where chars 0..=10_000,
         /// New actual behaviour; an empty string removes it.
         pub actual: Option<String> where chars 0..=10_000,
-        /// New page key, activity or URL; an empty string removes it.
+        /// New key, activity or URL of the page; an empty string removes it.
         pub page: Option<String> where chars 0..=2000,
         /// New package of the app; an empty string removes it.
         pub app: Option<String> where chars 0..=255,
@@ -89,7 +89,7 @@ session_params! {
         pub name: String where chars 1..=300,
         /// Outcome of the test.
         pub status: ResultStatus,
-        /// Page key, activity or URL; by default the page that the session observed last.
+        /// Key, activity or URL of the page; by default the page that the session observed last.
         pub page: Option<String> where chars 1..=2000,
         /// Package; by default the package of the last observed page if `page` is omitted, else the package of the
         /// session.
@@ -117,7 +117,7 @@ session_params! {
         pub new: bool,
         /// Whether an assertion about the elements passed; omit this parameter if there was no assertion.
         pub passed: Option<bool>,
-        /// Page key, activity or URL; by default the page that the session observed last.
+        /// Key, activity or URL of the page; by default the page that the session observed last.
         pub page: Option<String> where chars 1..=2000,
         /// Package; by default the package of the last observed page if `page` is omitted, else the package of the
         /// session.
@@ -227,7 +227,7 @@ wire! {
         pub actual: Option<String>,
         /// Package; absent if unknown.
         pub app: Option<String>,
-        /// Page key, activity or URL; absent if unknown.
+        /// Key, activity or URL of the page; absent if unknown.
         pub page: Option<String>,
         /// Id of the state that the page was recognised as; absent if there is none.
         pub state: Option<String>,
@@ -303,7 +303,7 @@ wire! {
         pub status: ResultStatus,
         /// Package; absent if unknown.
         pub app: Option<String>,
-        /// Page key, activity or URL; absent if unknown.
+        /// Key, activity or URL of the page; absent if unknown.
         pub page: Option<String>,
         /// Id of the state that the page was recognised as; absent if there is none.
         pub state: Option<String>,
@@ -354,7 +354,7 @@ wire! {
         pub component: Option<String>,
         /// Package; empty if unknown.
         pub app: String,
-        /// Page key, activity or URL; empty if unknown.
+        /// Key, activity or URL of the page; empty if unknown.
         pub page: String,
         /// Number of passed assertions about the element.
         pub passed: i64,
@@ -370,9 +370,9 @@ wire! {
     pub struct TestedElements {
         /// Name of the session.
         pub session: String,
-        /// Elements that were marked by this call.
+        /// Elements that this call marked as tested.
         pub elements: Vec<TestedElement>,
-        /// Number of elements that the session has marked so far.
+        /// Number of elements that the session has marked as tested so far.
         pub total: i64,
     }
 }

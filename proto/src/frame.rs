@@ -101,8 +101,8 @@ impl Decoder {
         }
     }
 
-    /// Returns the last line at the end of the stream if it lacks a line end; `None` if nothing is left or the framing
-    /// is not [`Framing::Line`].
+    /// Returns the last line of a stream that has ended without a line terminator, or `None` if nothing is left or the
+    /// framing is not [`Framing::Line`].
     pub fn finish(&mut self) -> Option<Vec<u8>> {
         let rest = self.buffer[self.start..].trim_ascii().to_vec();
         self.start = self.buffer.len();
@@ -154,7 +154,8 @@ impl Decoder {
     }
 }
 
-/// Returns the end of the header block and the length of the empty line that follows it.
+/// Returns the end of the header block and the length of the empty line that follows it, or `None` if there is no empty
+/// line within [`MAX_HEADER`] bytes.
 fn header_end(bytes: &[u8]) -> Option<(usize, usize)> {
     let window = &bytes[..bytes.len().min(MAX_HEADER)];
     let crlf = window.windows(4).position(|w| w == b"\r\n\r\n").map(|at| (at, 4));

@@ -96,7 +96,7 @@ wire! {
 
     /// A route from one state to another.
     pub struct Route {
-        /// Transitions to take; empty if the start is the goal.
+        /// Transitions to take, in order; empty if the start is the goal.
         pub steps: Vec<Transition>,
         /// Estimated probability that all steps succeed, 0 to 1.
         pub probability: f64,

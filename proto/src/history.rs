@@ -38,7 +38,7 @@ scope_params! {
 words! {
     /// Kind of change to the visual memory.
     ChangeOp {
-        /// The item was forgotten, because it was missing for too long.
+        /// The item was forgotten because it was missing for too long.
         Forget = "forget",
         /// The item was merged with an equal or similar item.
         Merge = "merge",
@@ -46,7 +46,7 @@ words! {
         Rename = "rename",
         /// A caller deleted the item.
         Delete = "delete",
-        /// The item was deleted, because its text is dynamic.
+        /// The item was deleted because its text is dynamic.
         Cleanup = "cleanup",
     }
 }

@@ -212,7 +212,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Adds a part in Gemini's format, and returns whether the fields were in that format.
+    /// Adds the fields as a part if they are in Gemini's format, and returns whether they are.
     fn push_gemini(&mut self, fields: &Map<String, Value>) -> bool {
         let object = |names: [&str; 2]| names.iter().find_map(|name| fields.get(*name)).and_then(Value::as_object);
         let text = |of: &Map<String, Value>, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);

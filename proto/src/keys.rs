@@ -48,7 +48,8 @@ words! {
     }
 }
 
-/// Returns the key with a name such as `Enter`, `VOLUME_UP` or `KEYCODE_BACK`. Case is ignored.
+/// Returns the key with this name, for example `Enter`, `VOLUME_UP` or `KEYCODE_BACK`, or `None` if there is no such
+/// key. Case is ignored.
 pub fn named(text: &str) -> Option<KeyName> {
     let plain = text.trim().to_lowercase().replace(['_', ' '], "-");
     let name: StrDeserializer<'_, Error> = plain.strip_prefix("keycode-").unwrap_or(&plain).into_deserializer();

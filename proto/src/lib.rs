@@ -77,7 +77,7 @@ pub trait Word: Copy + 'static {
     /// Returns the word for the value.
     fn word(self) -> &'static str;
 
-    /// Returns the value for a word; `None` if no value has this word.
+    /// Returns the value for a word, or `None` if no value has this word.
     fn of(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.word() == word)
     }
@@ -102,7 +102,8 @@ pub const CAPABILITIES: &[&str] = &[
     "sessions",
 ];
 
-/// Returns an actual result of the method as an example, with its lists shortened to a few items.
+/// Returns an actual result of the method as an example, with its lists shortened to a few items, or `None` if there is
+/// no example.
 #[cfg(feature = "schema")]
 pub fn example_result(method: &str) -> Option<&'static serde_json::Value> {
     static RESULTS: std::sync::OnceLock<serde_json::Map<String, serde_json::Value>> = std::sync::OnceLock::new();

@@ -21,8 +21,8 @@ pub struct Limit {
     pub field: &'static str,
     /// Accepted values; `None` if they are not limited.
     pub range: Option<Range>,
-    /// Function that returns the default as a user would type it on the command line, or `None` for a switch; absent if
-    /// there is no default.
+    /// Function that returns the default as a user would type it on the command line, or that returns `None` for a
+    /// switch. The field itself is `None` if there is no default.
     #[cfg(feature = "clap")]
     pub default: Option<fn() -> Option<String>>,
 }
@@ -46,11 +46,11 @@ pub trait Limited {
     /// Checks that the value of each field is within its range.
     ///
     /// # Errors
-    /// Returns the first field whose value is outside its range.
+    /// Returns an error for the first field whose value is outside its range.
     fn check(&self) -> Result<(), OutOfRange>;
 }
 
-/// A value whose size can be limited.
+/// A value that can be limited to a range.
 pub trait Measured {
     /// Checks that a value is within a range.
     ///
@@ -100,7 +100,7 @@ impl<T> Measured for Vec<T> {
     }
 }
 
-/// A type whose fields may have a default.
+/// A type of field that may have a default.
 pub trait Absent: Sized {
     /// Type of the value, or a borrowed form of it.
     type Value<'a>
@@ -110,7 +110,7 @@ pub trait Absent: Sized {
     /// Returns the value of a field, or the default if the value is absent.
     fn or<'a>(value: &'a Option<Self>, default: Self::Value<'a>) -> Self::Value<'a>;
 
-    /// Returns a value as a user would type it on the command line; `None` for a switch.
+    /// Returns a value as a user would type it on the command line, or `None` for a switch.
     #[cfg(feature = "clap")]
     fn typed(value: Self::Value<'_>) -> Option<String>;
 }
@@ -167,7 +167,7 @@ pub fn check(field: &str, value: &impl Measured, range: Range) -> Result<(), Out
     value.within(range).map_err(|got| OutOfRange { field: camel(field), expected: range.to_string(), got })
 }
 
-/// Returns the name of a field on the wire.
+/// Converts the name of a field in Rust to its name on the wire.
 fn camel(field: &str) -> String {
     let mut parts = field.split('_');
     let first = parts.next().unwrap_or_default().to_owned();

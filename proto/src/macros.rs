@@ -7,7 +7,7 @@ macro_rules! wire {
     ($($items:tt)*) => { types! { wire [rename_all = "camelCase"] $($items)* } };
 }
 
-/// Like [`wire!`], for parameters: unknown keys are rejected.
+/// Like [`wire!`], but for parameters: unknown keys are rejected.
 macro_rules! params {
     ($($items:tt)*) => { types! { params [rename_all = "camelCase", deny_unknown_fields] $($items)* } };
 }
@@ -141,7 +141,7 @@ macro_rules! limited {
     };
 }
 
-/// Like [`params!`], for methods that use a device: adds the fields that address the device. (serde cannot flatten
+/// Like [`params!`], but for methods that use a device: adds the fields that address the device. (serde cannot flatten
 /// these fields into a type that rejects unknown keys.)
 macro_rules! device_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
@@ -173,7 +173,7 @@ macro_rules! device_params {
     )* };
 }
 
-/// Like [`device_params!`], for actions: adds `requestKey` and `then`.
+/// Like [`device_params!`], but for actions: adds `requestKey` and `then`.
 macro_rules! act_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         device_params! {
@@ -234,8 +234,8 @@ macro_rules! methods {
     };
 }
 
-/// Like [`params!`], for methods about an app or site: adds the app and site, and the session whose last observed page
-/// supplies the app if it is omitted.
+/// Like [`params!`], but for methods about an app or site: adds the app and site, and the session whose last observed
+/// page supplies the app if the app is omitted.
 macro_rules! scope_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         params! {
@@ -247,7 +247,8 @@ macro_rules! scope_params {
                 pub site: Option<String>,
                 /// Session whose last observation supplies the app if `app` is omitted.
                 pub session: Option<String> = $crate::vocabulary::DEFAULT_SESSION,
-                /// Device on which that observation was made; by default the device that the session used last.
+                /// Device on which the session's last observation was made; by default the device that the session used
+                /// last.
                 pub device: Option<String>,
                 $($fields)*
             }
@@ -265,7 +266,7 @@ macro_rules! scope_params {
     )* };
 }
 
-/// Like [`params!`], for methods about a session: adds the session's name.
+/// Like [`params!`], but for methods about a session: adds the session's name.
 macro_rules! session_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         params! {

@@ -46,7 +46,7 @@ params! {
         pub failure_cause: Option<String>,
         /// Device on which the session observed the page; by default the device that the session used last.
         pub device: Option<String>,
-        /// Session whose last page is used.
+        /// Session whose last observed page is used.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
         /// Maximum number of transitions, and maximum number of recoveries.
         pub limit: Option<u32> where 1..=10_000 = 10,
@@ -74,7 +74,7 @@ params! {
         pub status: Option<EventStatus>,
         /// Maximum number of events.
         pub limit: Option<u32> where 1..=10_000 = 20,
-        /// Value of `nextCursor` from the previous page: only events before that position are returned.
+        /// Value of `nextCursor` from the previous page; only events before that position are returned.
         pub cursor: Option<i64>,
     }
 
@@ -141,8 +141,8 @@ wire! {
         pub action: Option<Action>,
         /// Error code, if the event failed.
         pub failure_cause: Option<String>,
-        /// Details: the element at the touched point, expected and actual values of a check, length and keyed hash of
-        /// typed text.
+        /// Details: the element at the touched point; the expected and actual values of a check; the length and keyed
+        /// hash of typed text.
         pub evidence: Option<Value>,
         /// Duration of the event, in milliseconds.
         pub duration_ms: i64,
@@ -170,7 +170,7 @@ wire! {
         pub kind: OutcomeKind,
         /// Page that the action led to.
         pub page: Option<PageRef>,
-        /// Name of the page: the name of its state, else its title, else its activity.
+        /// Name of the page that the action led to: the name of its state, else its title, else its activity.
         pub name: Option<String>,
         /// Whether the page is a dialog.
         #[serde(default)]
@@ -201,7 +201,7 @@ wire! {
         pub pre_activity: String,
         /// Page before the action.
         pub pre_page: PageRef,
-        /// Name of the page: the name of its state, else its title, else its activity.
+        /// Name of the page before the action: the name of its state, else its title, else its activity.
         pub pre_name: Option<String>,
         /// Action that was performed.
         pub action: Action,
@@ -241,7 +241,7 @@ wire! {
         pub pre_activity: String,
         /// Page on which the failure occurred.
         pub pre_page: PageRef,
-        /// Name of the page: the name of its state, else its title, else its activity.
+        /// Name of the page on which the failure occurred: the name of its state, else its title, else its activity.
         pub pre_name: Option<String>,
         /// Error code of the failure.
         pub failure_cause: String,
@@ -251,7 +251,7 @@ wire! {
         pub success_count: i64,
         /// Number of times the action or check failed again, or the recovery itself failed.
         pub failure_count: i64,
-        /// Number of times the outcome of the recovery is still open.
+        /// Number of uses of the recovery whose outcome is still open.
         #[serde(default)]
         pub undecided_count: i64,
         /// Number of times the recovery left the app.
@@ -261,7 +261,7 @@ wire! {
         pub last_success_at: Option<i64>,
     }
 
-    /// Result of `memory.experience`: the closest matches first, and the best of equally close matches first.
+    /// Result of `memory.experience`: the closest matches first; among equally close matches, the best first.
     pub struct Experience {
         /// Actions with their outcomes.
         pub transitions: Vec<Transition>,
@@ -350,6 +350,6 @@ methods! {
     MemoryLog = "memory.log" (LogParams, FILTER) -> Log, Read, [StoreUnavailable], r#"{"limit":20}"#;
     /// Returns statistics about the memory.
     MemoryStats = "memory.stats" (StatsParams) -> Stats, Read, [StoreUnavailable], "{}";
-    /// Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repetition adds no duplicates.
+    /// Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repeating it adds no duplicates.
     MemoryImportAf = "memory.importAf" (ImportAfParams) -> ImportReport, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"databaseFile":"/home/me/af.db","dryRun":true}"#;
 }

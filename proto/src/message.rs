@@ -82,7 +82,7 @@ params! {
         /// A piece of text.
         #[serde(rename_all = "camelCase")]
         Text {
-            /// Content of the piece of text.
+            /// The text itself.
             text: String,
         },
         /// A picture, given by its bytes, an artifact or a URL.

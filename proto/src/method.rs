@@ -53,7 +53,7 @@ pub const COMMON_ERRORS: &[ErrorCode] = &[
     ErrorCode::Cancelled,
 ];
 
-/// Errors that any method that accepts a `requestKey` can return as well.
+/// Additional errors that any method that accepts a `requestKey` can return.
 pub const WRITE_ERRORS: &[ErrorCode] = &[ErrorCode::Conflict, ErrorCode::Refused];
 
 impl SharedParams {
@@ -122,8 +122,8 @@ impl MethodInfo {
         self.name.starts_with("act.") || self.name.starts_with("recover.")
     }
 
-    /// Returns whether repeating a call of the method changes nothing. If so, the request key is not recorded, and the
-    /// call can be cancelled until it begins to make changes.
+    /// Returns whether repeating a call to the method has no further effect. If so, the request key is not recorded,
+    /// and the call can be cancelled until it begins to make changes.
     pub fn is_repeatable(&self) -> bool {
         self.name == "memory.import"
     }

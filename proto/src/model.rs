@@ -38,7 +38,7 @@ wire! {
         pub sentence_ms: f64,
         /// Path of the model's directory, as saved in the settings.
         pub directory: String,
-        /// Number of entries for which new vectors are computed in the background.
+        /// Number of entries for which new vectors are being computed in the background.
         pub pending: i64,
     }
 

@@ -7,7 +7,7 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "NoteSaveParams"))]
     pub struct SaveParams {
-        /// Topic, a path of parts separated by `/`, for example `nav/home-to-wifi`; 1 to 200 characters.
+        /// Topic: a path whose parts are separated by `/`, for example `nav/home-to-wifi`; 1 to 200 characters.
         pub topic: String where chars 1..=200,
         /// Text of the note, at most 64 KiB.
         pub content: String,
@@ -37,7 +37,7 @@ params! {
         pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
-        /// Session that searches. Its own notes with the scope `session` are found as well.
+        /// Session that performs the search. Its own notes with the scope `session` are found as well.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 

@@ -28,7 +28,7 @@ device_params! {
         /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         #[serde(default)]
         pub settle: bool,
-        /// Maximum time to keep reading until the page has settled, in milliseconds.
+        /// Maximum time to keep reading the screen until the page has settled, in milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
         /// element in the result has an alias.
@@ -52,7 +52,7 @@ device_params! {
         /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         #[serde(default)]
         pub settle: bool,
-        /// Maximum time to keep reading until the page has settled, in milliseconds.
+        /// Maximum time to keep reading the screen until the page has settled, in milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
         /// element in the result has an alias.
@@ -81,7 +81,7 @@ device_params! {
         pub artifact_dir: Option<String>,
         /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         pub settle: Option<bool> = true,
-        /// Maximum time to keep reading until the page has settled, in milliseconds.
+        /// Maximum time to keep reading the screen until the page has settled, in milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Format of the result: an outline or a list of elements, instead of screen rows and refs. Every interactive
         /// element in the result has an alias.
@@ -100,7 +100,7 @@ device_params! {
 
     /// Parameters of `observe.wait`.
     pub struct WaitParams {
-        /// Condition to wait for, by default `text`.
+        /// Condition to wait for; by default `text`.
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "text")))]
         pub until: Until,
@@ -192,8 +192,8 @@ wire! {
         pub res_id: Option<String>,
         /// Bounds as `left,top,right,bottom` in device pixels.
         pub bounds: Option<String>,
-        /// `on` or `off` for visible or not, followed by the flags that apply: `clk` clickable, `lclk` long-clickable,
-        /// `foc` focusable, `scr` scrollable, `edt` editable, `ena` enabled; separated by commas.
+        /// `on` if the node is visible, else `off`, followed by the flags that apply: `clk` clickable, `lclk`
+        /// long-clickable, `foc` focusable, `scr` scrollable, `edt` editable, `ena` enabled; separated by commas.
         pub flags: Option<String>,
     }
 
@@ -224,8 +224,8 @@ wire! {
         /// `on`, followed by the flags that apply: `clk` clickable, `lclk` long-clickable, `scr` scrollable, `edt`
         /// editable, `ena` enabled; separated by commas.
         pub flags: String,
-        /// Kind and package of the element's window; absent if it is the focused window. Otherwise, the focused window
-        /// may cover the element.
+        /// Kind and package of the element's window; absent if the element is in the focused window. An element in
+        /// another window may be covered by the focused window.
         pub window: Option<String>,
     }
 

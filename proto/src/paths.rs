@@ -12,12 +12,13 @@ fn base(name: &str) -> Option<PathBuf> {
     var(name).filter(|p| p.is_absolute())
 }
 
-/// Returns `$HOME`, else the home directory in the user database; `None` if neither is known.
+/// Returns `$HOME`, else the home directory in the user database, or `None` if neither is known.
 fn known_home() -> Option<PathBuf> {
     base("HOME").or_else(std::env::home_dir).filter(|p| p.is_absolute())
 }
 
-/// Returns the home directory. Programs call [`check`] first, so the fallback, which does not exist, is never used.
+/// Returns the home directory. Programs call [`check`] first, so the fallback, a directory that does not exist, is
+/// never used.
 fn home() -> PathBuf {
     known_home().unwrap_or_else(|| PathBuf::from("/nonexistent"))
 }

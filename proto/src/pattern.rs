@@ -103,7 +103,7 @@ params! {
     pub struct PatternUsedParams {
         /// Id of the pattern.
         pub id: i64,
-        /// Whether the pattern held; omit this parameter if unknown.
+        /// Whether the pattern held true; omit this parameter if unknown.
         pub held: Option<bool>,
     }
 
@@ -196,9 +196,9 @@ wire! {
         pub confidence: f64,
         /// Number of reported uses.
         pub usage_count: i64,
-        /// Number of reported uses in which the pattern held.
+        /// Number of reported uses in which the pattern held true.
         pub success_count: i64,
-        /// Number of reported uses in which the pattern did not hold.
+        /// Number of reported uses in which the pattern did not hold true.
         pub failure_count: i64,
         /// Time of the last reported use, in Unix milliseconds; absent if no use was reported.
         pub last_used_at: Option<i64>,
@@ -208,8 +208,8 @@ wire! {
         pub created_at: i64,
     }
 
-    /// Result of `pattern.find`: patterns about the page first, then those about the app, then the rest, each group by
-    /// decreasing confidence.
+    /// Result of `pattern.find` and `pattern.list`. `pattern.find` returns patterns about the page first, then those
+    /// about the app, then the rest, each group by decreasing confidence.
     pub struct Patterns {
         /// Requested page, with placeholders for variable parts such as ids.
         pub page: Option<String>,

@@ -50,9 +50,9 @@ device_params! {
         pub auto_refresh: Option<bool> = true,
         /// Interval between updates, in milliseconds.
         pub refresh_interval_ms: Option<u32> where 200..=5000 = 800,
-        /// Horizontal offset of the marks, device pixels to the right.
+        /// Horizontal offset of the marks, in device pixels; positive values move the marks to the right.
         pub offset_x: Option<i32>,
-        /// Vertical offset of the marks, device pixels down.
+        /// Vertical offset of the marks, in device pixels; positive values move the marks down.
         pub offset_y: Option<i32>,
     }
 }
@@ -109,7 +109,7 @@ wire! {
         pub mark_count: Option<u32>,
         /// Id of the observation that the aliases belong to; only with `annotate`.
         pub observation_id: Option<String>,
-        /// Whether the screen did not change while the picture was taken; only with `annotate`.
+        /// Whether the screen remained unchanged while the picture was taken; only with `annotate`.
         pub settled: Option<bool>,
         /// Refs of the elements that the aliases denote; only with `annotate`.
         pub refs: Option<RefRows>,
@@ -132,9 +132,9 @@ wire! {
         pub auto_refresh: bool,
         /// Interval between updates, in milliseconds.
         pub refresh_interval_ms: i64,
-        /// Horizontal offset of the marks, device pixels to the right.
+        /// Horizontal offset of the marks, in device pixels; positive values move the marks to the right.
         pub offset_x: i64,
-        /// Vertical offset of the marks, device pixels down.
+        /// Vertical offset of the marks, in device pixels; positive values move the marks down.
         pub offset_y: i64,
     }
 }

@@ -7,7 +7,7 @@ use crate::session::{Statistics, VisitedPage};
 use crate::tasks::{CurrentTask, Task, TaskStatus};
 use crate::vocabulary::RecordScope;
 
-/// Returns the status that is assumed for bugs in files from other tools, which contain no status.
+/// Returns the status that is assumed for bugs in files from other tools, because such files contain no status.
 fn open() -> BugStatus {
     BugStatus::Open
 }
@@ -20,7 +20,7 @@ session_params! {
         pub next_steps: Option<Vec<String>> where items 0..=100,
         /// Blockers; replaces the previous list.
         pub blockers: Option<Vec<String>> where items 0..=100,
-        /// Absolute path of the working directory whose git state is reported. It is remembered for the session.
+        /// Absolute path of the working directory whose git state is reported. The path is remembered for the session.
         pub directory: Option<String>,
         /// Whether to write the progress files on every change from now on; by default this setting remains unchanged.
         pub auto: Option<bool>,
@@ -73,8 +73,8 @@ wire! {
         pub next_steps: Vec<String>,
         /// Blockers: those stated by the caller, then those derived from tasks.
         pub blockers: Vec<String>,
-        /// How many of the first next steps and of the first blockers were stated by the caller; absent in files from
-        /// older versions.
+        /// Number of next steps and blockers, counted from the start of each list, that the caller stated; absent in
+        /// files from older versions.
         pub stated: Option<Stated>,
         /// Hash and subject of the last commit in the working directory; null if unknown.
         pub last_commit: crate::Nullable<String>,
@@ -114,7 +114,7 @@ wire! {
         pub name: String,
         /// Outcome of the test.
         pub status: ResultStatus,
-        /// Page key, activity or URL.
+        /// Key, activity or URL of the page.
         pub page: Option<String>,
         /// Description of the observed behaviour.
         pub summary: Option<String>,
@@ -167,7 +167,7 @@ wire! {
         /// Status of the bug; by default `open`.
         #[serde(default = "open")]
         pub status: BugStatus,
-        /// Page key, activity or URL.
+        /// Key, activity or URL of the page.
         pub page: Option<String>,
         /// Actual behaviour.
         pub actual: Option<String>,
@@ -181,7 +181,7 @@ wire! {
         pub pages_visited: Vec<String>,
         /// Number of elements marked as tested.
         pub elements_tested_count: i64,
-        /// Coverage, per cent; equals `coveragePercent` in the result of `session.coverage`.
+        /// Coverage as a percentage; equals `coveragePercent` in the result of `session.coverage`.
         pub coverage_percent: f64,
     }
 

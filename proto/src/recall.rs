@@ -206,7 +206,7 @@ wire! {
         /// Number of times a search has returned the entry.
         #[serde(default, skip_serializing_if = "crate::recall::is_zero")]
         pub use_count: i64,
-        /// Time at which a search last returned the entry, in Unix milliseconds; absent if none has.
+        /// Time at which a search last returned the entry, in Unix milliseconds; absent if no search has returned it.
         pub last_used_at: Option<i64>,
         /// Memory that the entry comes from; only for entries from another memory that shares the Qdrant server.
         pub origin: Option<String>,
@@ -218,7 +218,7 @@ wire! {
         /// query's vector.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub weak: bool,
-        /// Uids of other entries whose text differs only in case, whitespace and punctuation.
+        /// Uids of other entries whose text differs from this entry's text only in case, whitespace and punctuation.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub duplicates: Vec<String>,
     }
@@ -264,7 +264,7 @@ wire! {
     pub struct RecallStored {
         /// The stored or updated entry.
         pub entry: RecallEntry,
-        /// Whether an existing entry with the same text and source was updated instead of storing a new one.
+        /// Whether an existing entry with the same text and source was updated, so that no new entry was stored.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub updated: bool,
         /// Similar entries, at most 3.

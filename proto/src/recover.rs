@@ -26,8 +26,8 @@ wire! {
         pub duration_ms: u64,
         /// Outcome of the recovery; only with `then`.
         pub look: Option<crate::act::Look>,
-        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; the action was not
-        /// repeated.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`, in which case the action
+        /// was not repeated.
         #[serde(default)]
         pub replayed: bool,
     }

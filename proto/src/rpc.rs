@@ -21,7 +21,7 @@ params! {
 
     /// Parameters of `rpc.reportProgress`.
     pub struct ReportProgressParams {
-        /// Whether long calls on this connection send `rpc.progress` notifications; initially off.
+        /// Whether long calls on this connection send `rpc.progress` notifications; initially, they do not.
         pub enabled: bool,
     }
 }

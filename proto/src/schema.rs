@@ -59,7 +59,8 @@ fn list_words(map: &mut Map<String, Value>) {
     map.insert("description".to_owned(), json!(description.trim()));
 }
 
-/// Removes `null` from the types of optional properties, because clients omit them instead.
+/// Removes `null` from the types of optional properties, because clients omit such a property instead of sending
+/// `null`.
 fn optional_without_null(map: &mut Map<String, Value>) {
     let required: Vec<Value> = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut) else { return };

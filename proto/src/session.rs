@@ -1,4 +1,4 @@
-//! `session.*`: test sessions with goal, tasks, findings, progress and reports.
+//! `session.*`: test sessions with a goal, tasks, findings, progress and reports.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ session_params! {
         pub app: Option<String> where chars 1..=255,
         /// Absolute path of the working directory whose git state is reported with the progress.
         pub directory: Option<String>,
-        /// Language model whose tokenizer is used for counting, or the name of a tokenizer such as `o200k_base`; by
+        /// Language model whose tokenizer counts the tokens, or the name of a tokenizer such as `o200k_base`; by
         /// default the configured model.
         pub model: Option<String> where chars 1..=200,
         /// Context size of the model, in tokens; by default the configured size.
@@ -134,7 +134,7 @@ params! {
 }
 
 wire! {
-    /// A session with the number of its tasks, bugs and test results.
+    /// A session with counts of its tasks, bugs and test results.
     pub struct SessionInfo {
         /// Name of the session.
         pub session: String,
@@ -250,13 +250,14 @@ wire! {
     pub struct LastFound {
         /// Name of the newest session that has findings or a summary.
         pub session: String,
-        /// Time at which that session ended, in Unix milliseconds; absent if it was never ended.
+        /// Time at which the session named in `session` ended, in Unix milliseconds; absent if it was never ended.
         pub ended_at: Option<i64>,
-        /// Summary written when that session ended.
+        /// Summary written when the session named in `session` ended.
         pub summary: Option<String>,
-        /// Number of that session's test results by outcome.
+        /// Number of test results of the session named in `session`, by outcome.
         pub results: ResultCounts,
-        /// That session's bugs, worst first, then its tests that failed or could not be completed; at most 10 of each.
+        /// Bugs found in the session named in `session`, worst first, then its tests that failed or could not be
+        /// completed; at most 10 of each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub found: Vec<String>,
     }
@@ -265,20 +266,21 @@ wire! {
     pub struct LeftOpen {
         /// Name of the newest session that left tasks, next steps or blockers; absent if none did.
         pub session: Option<String>,
-        /// Time at which that session ended, in Unix milliseconds; absent if it was never ended.
+        /// Time at which the session named in `session` ended, in Unix milliseconds; absent if it was never ended.
         pub ended_at: Option<i64>,
-        /// Goal of that session.
+        /// Goal of the session named in `session`.
         pub goal: Option<String>,
-        /// Summary written when that session ended.
+        /// Summary written when the session named in `session` ended.
         pub summary: Option<String>,
-        /// Descriptions of that session's active and pending tasks, in the order in which to do them; at most 10.
+        /// Descriptions of the active and pending tasks of the session named in `session`, in the order in which to do
+        /// them; at most 10.
         pub tasks: Vec<String>,
-        /// Number of that session's active and pending tasks.
+        /// Number of active and pending tasks of the session named in `session`.
         pub tasks_total: i64,
-        /// Next steps stated by that session's caller; at most 10.
+        /// Next steps that the caller stated in the session named in `session`; at most 10.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub next_steps: Vec<String>,
-        /// Blockers stated by that session's caller; at most 10.
+        /// Blockers that the caller stated in the session named in `session`; at most 10.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blockers: Vec<String>,
         /// Open bugs in the app, worst first; at most 10.
@@ -291,7 +293,7 @@ wire! {
 
     /// A session with all the information needed to continue it.
     pub struct SessionDetails {
-        /// The session, with the number of its tasks, bugs and test results.
+        /// The session, with counts of its tasks, bugs and test results.
         #[serde(flatten)]
         pub info: SessionInfo,
         /// Prose summary of progress, coverage, findings and statistics.
@@ -323,7 +325,7 @@ wire! {
 
     /// Result of `session.delete`.
     pub struct Deleted {
-        /// Name that the session had.
+        /// Name of the deleted session.
         pub session: String,
         /// Unique id of the session.
         pub uid: String,
@@ -341,7 +343,8 @@ wire! {
         /// Session name shown in the kept records; absent if no records are kept. Calling `session.delete` with this
         /// name and `findings` deletes these records later.
         pub remainder: Option<String>,
-        /// Reports and exports of the session that were saved to files named by the caller; they are not deleted.
+        /// Paths of the session's reports and exports that were saved to files named by the caller; these files are not
+        /// deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,
         /// Names of the backups that still contain the session, newest first; `backup.delete` deletes a backup.
@@ -373,7 +376,7 @@ wire! {
         pub ended_at: i64,
         /// Final summary of the session.
         pub summary: String,
-        /// Number of messages that were compacted at the end.
+        /// Number of messages that were compacted when the session ended.
         pub compacted: i64,
         /// The report.
         pub report: ReportResult,

@@ -38,9 +38,9 @@ wire! {
         pub name: String,
         /// Position of the component as `left,top,right,bottom`, in pixels.
         pub bounds: String,
-        /// Horizontal centre of the component, pixels from the left.
+        /// Horizontal centre of the component, in pixels from the left.
         pub x: f64,
-        /// Vertical centre of the component, pixels from the top.
+        /// Vertical centre of the component, in pixels from the top.
         pub y: f64,
         /// Similarity to the component's saved picture, 0.8 to 1.
         pub likeness: f64,
@@ -61,8 +61,8 @@ wire! {
         pub found: Vec<FoundComponent>,
         /// Names of components that were not found. Each of them is counted as missed if it could have been seen.
         pub missing: Vec<String>,
-        /// Names of components that were skipped because their pictures have a uniform brightness, which matches
-        /// nothing.
+        /// Names of components that were skipped because their pictures are uniformly bright and therefore cannot be
+        /// matched.
         pub flat: Vec<String>,
         /// Duration of the search, in milliseconds.
         pub took_ms: u64,

@@ -1,4 +1,5 @@
-//! `session.export` and `session.import`: a session as one document, or as JSON lines for another memory.
+//! `session.export` and `session.import`: exporting a session as one document, or as JSON lines that another memory can
+//! import.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +61,7 @@ wire! {
         pub renewed: i64,
         /// Number of records that were already present.
         pub present: i64,
-        /// Number of skipped system messages, because system messages from another memory are not imported.
+        /// Number of system messages that were skipped, because system messages from another memory are not imported.
         #[serde(default)]
         pub left_out: i64,
     }
@@ -81,7 +82,7 @@ wire! {
         pub format: String,
         /// Version of the document format.
         pub version: u32,
-        /// The session, with the number of its tasks, bugs and test results.
+        /// The session, with counts of its tasks, bugs and test results.
         pub info: SessionInfo,
         /// Duration of the session in milliseconds, until its end or, if it has not ended, until the export.
         #[serde(default)]

@@ -1,4 +1,4 @@
-//! Maintenance of the memory: deleting old rows, and moving everything to another memory.
+//! Maintenance of the memory: deleting old rows, reclaiming disk space, and copying everything to another memory.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ wire! {
 methods! {
     /// Deletes old events and observations; learned experience and the totals of sessions are kept.
     MemoryPrune = "memory.prune" (PruneParams) -> Pruned, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"older":"90d","dryRun":true}"#;
-    /// Rewrites the database to reclaim the space of deleted data; other writes wait until the rewrite is done.
+    /// Rewrites the database to reclaim space from deleted data; other writes wait until the rewrite is done.
     MemoryVacuum = "memory.vacuum" (NoParams) -> Vacuumed, Admin, [StoreUnavailable, StoreFull], "{}";
     /// Writes the whole memory, except artifacts and settings, to a file of JSON lines.
     MemoryExport = "memory.export" (ExportParams) -> Exported, Read, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl"}"#;

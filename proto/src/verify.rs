@@ -7,7 +7,7 @@ device_params! {
     /// Parameters of `verify.textContains`.
     #[derive(Default)]
     pub struct TextContainsParams {
-        /// Text that any visible text or description on the screen must contain.
+        /// Text that must occur in the visible text or the description of at least one node on the screen.
         pub text: String,
         /// Whether the comparison is case-sensitive; by default it is not.
         #[serde(default)]
@@ -101,7 +101,7 @@ wire! {
 }
 
 methods! {
-    /// Verifies that any visible text or description contains the given text; ids, classes and flags are not searched.
+    /// Verifies that visible text or a description contains the given text; ids, classes and flags are not searched.
     VerifyTextContains = "verify.textContains" (TextContainsParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#;
     /// Verifies that the given text is on the page, or that an element has the given state.
     VerifyElement = "verify.element" (ElementParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Unsupported], r#"{"text":"Dark theme","state":"on"}"#, VERIFY;

@@ -9,7 +9,7 @@ pub struct ScopeSelector<'a> {
     pub site: Option<&'a str>,
     /// Session whose last observation supplies the app if `app` is omitted.
     pub session: Option<&'a str>,
-    /// Device on which that observation was made.
+    /// Device on which the session's last observation was made.
     pub device: Option<&'a str>,
 }
 
@@ -207,8 +207,8 @@ wire! {
         pub last_seen: i64,
         /// Number of times the component was seen.
         pub seen_count: i64,
-        /// Number of consecutive observations in which the component was missing; if it belongs to several states, the
-        /// lowest of their numbers.
+        /// Number of consecutive observations in which the component was missing; if the component belongs to several
+        /// states, the lowest number among these states.
         pub consecutive_misses: i64,
         /// Uid of the memory that learned the component first; absent if this memory did.
         pub origin: Option<String>,
@@ -331,7 +331,7 @@ methods! {
     VisualComponents = "visual.components" (ComponentsParams, SCOPE) -> Components, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Renames a component or a state everywhere it is referred to.
     VisualRename = "visual.rename" (RenameParams, SCOPE) -> RenameResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","old":"unlabeled_40_60","new":"menu"}"#;
-    /// Deletes components that are dynamic text, such as times, counters or messages.
+    /// Deletes components whose text is dynamic, such as times, counters or messages.
     VisualCleanup = "visual.cleanup" (CleanupParams, SCOPE) -> CleanupResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","dryRun":true}"#;
     /// Lists the states of an app or site.
     VisualStates = "visual.states" (StatesParams, SCOPE) -> States, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;

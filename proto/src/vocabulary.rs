@@ -32,7 +32,7 @@ pub trait DeviceCall {
 }
 
 params! {
-    /// Parameters of methods that take none.
+    /// Parameters of methods that take no parameters.
     #[derive(Default)]
     pub struct NoParams {}
 }
@@ -60,7 +60,7 @@ words! {
         ResId = "resId" | "resid" | "res_id" | "resource_id" | "resource-id" | "resourceId",
         /// Class name, with or without its package.
         Class = "class" | "class_name" | "class-name" | "className",
-        /// Alias such as @n3 from the session's newest refs.
+        /// Alias, such as @n3, from the session's newest refs.
         Ref = "ref",
     }
 
@@ -150,19 +150,19 @@ words! {
 
     /// Kind of call that observed a screen.
     ObservationSource {
-        /// A call of observe.top
+        /// A call to observe.top
         Top = "top",
-        /// A call of observe.screen
+        /// A call to observe.screen
         Screen = "screen",
-        /// A call of observe.refs
+        /// A call to observe.refs
         Refs = "refs",
-        /// A call of observe.page
+        /// A call to observe.page
         Page = "page",
-        /// A call of observe.wait
+        /// A call to observe.wait
         Wait = "wait",
-        /// A call of any method in the namespace verify
+        /// A call to any method in the namespace verify
         Verify = "verify",
-        /// A call of visual.learn
+        /// A call to visual.learn
         Learn = "learn",
     }
 }
@@ -193,7 +193,7 @@ impl HintsWanted {
 words! {
     /// The word that requests all hints.
     AllHints {
-        /// Includes hints about actions without a target, single failures and attempts without effect.
+        /// Includes hints about actions without a target, about single failures, and about attempts without effect.
         All = "all",
     }
 }
@@ -236,7 +236,7 @@ wire! {
     pub struct TargetSelector {
         /// Property by which the target is selected.
         pub by: Option<By>,
-        /// Value of that property: a label, text, description, resource id, class or alias.
+        /// Value of the property `by`: a label, text, description, resource id, class or alias.
         pub value: Option<String>,
         /// Horizontal position in device pixels from the left.
         pub x: Option<f64>,
@@ -271,7 +271,7 @@ wire! {
         pub class: Option<String>,
         /// Position in the hierarchy: id names or classes of the ancestors, outermost first, separated by `/`.
         pub path: Option<String>,
-        /// Index among elements that are equal in all of the above, from 0; absent if there is only one.
+        /// Index among elements that are equal in all other fields, from 0; absent if there is only one such element.
         pub ordinal: Option<u32>,
     }
 

@@ -354,7 +354,7 @@ pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
         .map_err(|e| Failure::new("INTERNAL", format!("afd printed something unexpected: {e}"), FAILED))
 }
 
-/// Error of [`check_database`].
+/// Reason why [`check_database`] failed.
 enum Unchecked {
     /// The call to the daemon failed.
     Call(CallError),
@@ -362,7 +362,7 @@ enum Unchecked {
     Failed(Failure),
 }
 
-/// Checks that the daemon uses the database given by the options, if there is one.
+/// Checks that the daemon uses the database given by the options, if they name one.
 fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Unchecked> {
     let Some(wanted) = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute) else {
         return Ok(());

@@ -49,8 +49,8 @@ pub struct Global {
     pub no_memory: bool,
 }
 
-/// Returns a parser that also accepts an empty path, which an empty environment variable yields; `run` treats it as
-/// unset.
+/// Returns a parser for paths that also accepts an empty one. An empty environment variable yields an empty path, which
+/// `run` treats as unset.
 fn path() -> impl TypedValueParser<Value = PathBuf> {
     clap::builder::OsStringValueParser::new().map(PathBuf::from)
 }

@@ -14,7 +14,8 @@ pub const NO_DAEMON: u8 = 3;
 /// Exit code after Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
 
-/// Renders a result for people; `None` if it cannot be decoded, for example if it comes from a newer daemon.
+/// A function that renders a result for people. It returns `None` if the result cannot be decoded, for example if the
+/// result comes from a newer daemon.
 pub type Render = fn(&Value) -> Option<String>;
 
 /// The outcome of a command.
@@ -26,7 +27,7 @@ pub struct Outcome {
     pub op: String,
     /// The result as the daemon sent it, or the error.
     pub result: Result<Box<RawValue>, Failure>,
-    /// Renders the result for people.
+    /// Function that renders the result for people, if any.
     pub render: Option<Render>,
     /// Result fields to print as JSON instead of the whole envelope, if any.
     pub only: Option<&'static [&'static str]>,
@@ -96,7 +97,8 @@ impl Failure {
     }
 }
 
-/// The JSON envelope that is printed for an outcome. It is the same as in `af`; the keys are in alphabetical order.
+/// The JSON envelope that is printed for an outcome. It has the same form as in `af`; the keys are in alphabetical
+/// order.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
@@ -121,7 +123,7 @@ struct EnvelopeError<'a> {
     status: Option<&'a Value>,
 }
 
-/// The only result field that the envelope repeats.
+/// The trace id, the only result field that the envelope repeats.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Traced {

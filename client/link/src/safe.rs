@@ -32,8 +32,8 @@ pub fn block(text: &str) -> String {
 /// Prefixes of the lines in which afd gives advice.
 const ADVICE: [&str; 2] = ["hint:", "known:"];
 
-/// Makes text safe that may quote a phone, a page or a note: escapes control characters, and marks lines that look like
-/// advice from afd.
+/// Makes text that may quote a phone, a page or a note safe to print: escapes control characters, and marks lines that
+/// look like advice from afd.
 pub fn foreign(text: &str) -> String {
     marked(&block(text))
 }
@@ -48,7 +48,7 @@ fn marked(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Escapes all strings in a JSON value in place, including keys, as [`foreign`] and [`line()`] do.
+/// Escapes all strings in a JSON value in place: values as [`foreign`] does, and keys as [`line()`] does.
 pub fn value(value: &mut Value) {
     match value {
         Value::String(text) => *text = foreign(text),

@@ -110,7 +110,8 @@ fn directory_of(socket: &Path) -> &Path {
     socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Waits for the lock that a process must hold while it starts the daemon for a socket.
+/// Acquires the lock that a process must hold while it starts the daemon for a socket, and waits for the lock if
+/// necessary. Dropping the returned file releases the lock.
 ///
 /// # Errors
 /// If the socket's directory is not trusted or cannot be created.

@@ -1,5 +1,5 @@
-//! Normalises tool arguments as models write them: names and enumeration values in any case, booleans, numbers and
-//! lists as text, and key names in place of key codes.
+//! Normalises tool arguments as models write them: names and enumeration values in any case; booleans, numbers and
+//! lists as text; and key names in place of key codes.
 
 use afd_proto::keys::{self, KeyName};
 use serde_json::{Map, Value, json};
@@ -68,7 +68,7 @@ pub fn described(name: &str, property: &Value) -> String {
     }
 }
 
-/// Converts a value to the type of its property; `None` if the argument should be omitted.
+/// Converts a value to the type of its property. Returns `None` if the argument should be omitted.
 fn converted(property: &Value, value: Value, required: bool) -> Option<Value> {
     let kind = property["type"].as_str().unwrap_or_default();
     let text = match &value {

@@ -48,7 +48,7 @@ impl Daemon {
         dial::connect(&self.global, Purpose::RunningOnly)
     }
 
-    /// Returns whether the daemon knows a session; false if it cannot be reached.
+    /// Returns whether the daemon knows a session. Returns false if the daemon cannot be reached.
     pub fn knows_session(&self, name: &str) -> bool {
         dial::connect(&self.global, Purpose::Call)
             .is_ok_and(|mut connection| connection.call_raw(SessionShow::INFO.name, &json!({"session": name})).is_ok())

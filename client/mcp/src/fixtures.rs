@@ -37,7 +37,7 @@ fn content_of(tool: &str) -> Option<Value> {
     })
 }
 
-/// Returns the tools.
+/// Returns the fixture tools.
 pub fn tools() -> Vec<Tool> {
     let names = [
         "test_simple_text",
@@ -52,7 +52,7 @@ pub fn tools() -> Vec<Tool> {
     names.into_iter().map(|name| Tool::new(name, "A fixture of the conformance suite.", schema.clone())).collect()
 }
 
-/// Calls a tool; `None` if it is not a fixture.
+/// Calls a fixture tool. Returns `None` if no fixture tool has this name.
 pub async fn call(name: &str, context: &RequestContext<RoleServer>) -> Option<CallToolResult> {
     let content = content_of(name)?;
     if let Some(token) = context.meta.get_progress_token().filter(|_| name == "test_tool_with_progress") {
@@ -65,7 +65,7 @@ pub async fn call(name: &str, context: &RequestContext<RoleServer>) -> Option<Ca
     parsed(json!({"content": content, "isError": name == "test_error_handling"}))
 }
 
-/// Reads a resource; `None` if it is not a fixture.
+/// Reads a fixture resource. Returns `None` if no fixture resource has this URI.
 pub fn read(uri: &str) -> Option<ReadResourceResult> {
     let id = || uri.strip_prefix("test://template/")?.strip_suffix("/data");
     let content = match uri {
@@ -80,7 +80,7 @@ pub fn read(uri: &str) -> Option<ReadResourceResult> {
     parsed(json!({"contents": [content]}))
 }
 
-/// Returns a prompt; `None` if it is not a fixture.
+/// Returns a fixture prompt, or `None` if no fixture prompt has this name.
 pub fn prompt(name: &str, arguments: &Map<String, Value>) -> Option<GetPromptResult> {
     let given = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     let text = |text: String| json!({"role": "user", "content": {"type": "text", "text": text}});

@@ -36,7 +36,7 @@ struct State {
 }
 
 impl State {
-    /// Marks the subscribed resources for which `affected` returns true as changed.
+    /// Marks as changed the subscribed resources for which `affected` returns true.
     fn note(&self, affected: impl Fn(&str) -> bool) {
         if let (Ok(followed), Ok(mut changed)) = (self.followed.lock(), self.changed.lock()) {
             changed.extend(followed.iter().filter(|uri| affected(uri)).cloned());
@@ -124,7 +124,8 @@ async fn listen(daemon: Arc<Daemon>, session: String, state: Arc<State>) {
 
 type Lines = tokio::io::Lines<BufReader<tokio::io::Chain<std::io::Cursor<Vec<u8>>, UnixStream>>>;
 
-/// Subscribes to the daemon's events; `None` if no daemon is running. Must run inside the Tokio runtime.
+/// Subscribes to the daemon's events. Returns the lines that the daemon sends, or `None` if no daemon is running. Must
+/// be called within the Tokio runtime.
 fn subscribe(daemon: &Daemon) -> Option<Lines> {
     let mut connection = daemon.connect_running().ok()?;
     connection.call_raw(EventsSubscribe::INFO.name, &json!({})).ok()?;

@@ -44,7 +44,7 @@ pub fn for_tools(
     failure.hint = failure.hint.take().and_then(|hint| in_tools(&hint, tools));
 }
 
-/// Rewrites a hint so that it names tools; `None` if no part of it can be rewritten.
+/// Rewrites a hint so that it names tools. Returns `None` if no part of the hint can be rewritten.
 fn in_tools(hint: &str, tools: &[(&'static Tool, &'static MethodInfo)]) -> Option<String> {
     let mut text = without_asides(hint);
     for (said, with_tools) in PHRASES {

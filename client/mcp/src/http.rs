@@ -32,12 +32,13 @@ const MAX_CLIENTS: usize = 64;
 /// Maximum number of simultaneous connections; further ones are closed at once. A connection without the token is
 /// closed after its first response.
 const MAX_CONNECTIONS: usize = 1_024;
-/// Maximum time for a request body to arrive; `MAX_BODY` is its maximum length in bytes.
+/// Maximum time for a request body to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Maximum length of a request body in bytes.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 /// Maximum time for the head of a request to arrive.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
-/// Interval at which sessions of clients that have gone away are ended.
+/// Interval between checks for sessions of clients that have gone away.
 const SWEEP: Duration = Duration::from_secs(15);
 /// `O_NONBLOCK` on Linux: `open` does not wait for the other end of a named pipe.
 const O_NONBLOCK: i32 = 0o4000;
@@ -48,7 +49,7 @@ const SESSION_HEADER: &str = "mcp-session-id";
 /// URL path at which clients are served.
 const PATH: &str = "/mcp";
 
-/// Serves until the process ends.
+/// Serves clients over HTTP until the process ends.
 ///
 /// # Errors
 /// If the token cannot be read, or if the port is taken.
@@ -107,7 +108,7 @@ pub async fn serve(
     }
 }
 
-/// Ends the sessions of clients that have gone away, in an endless loop.
+/// Periodically ends the sessions of clients that have gone away; never returns.
 async fn end_idle(manager: Arc<LocalSessionManager>, uses: Uses) {
     loop {
         tokio::time::sleep(SWEEP).await;

@@ -132,7 +132,7 @@ fn whole_characters(text: &str) -> String {
     out + rest
 }
 
-/// Returns the UTF-16 unit of a `\uXXXX` escape at the start of `text`.
+/// Returns the UTF-16 code unit of a `\uXXXX` escape at the start of `text`.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?

@@ -35,8 +35,10 @@ pub fn of(client: &str, directory: Option<&Path>) -> String {
 }
 
 /// Reserves the session name for a client in a directory, with a number appended if the name is taken. If no lock can
-/// be acquired, clients share the name. Earlier versions used only the last part of the path. If `known` returns true
-/// for such a name, the first directory that asks for it keeps using it.
+/// be acquired, clients share the name.
+///
+/// Earlier versions used only the last part of the path for the name. If `known` returns true for such an earlier name,
+/// the first directory that asks for the name keeps using it.
 pub fn free(client: &str, directory: Option<&Path>, known: impl Fn(&str) -> bool) -> Name {
     let name = of(client, directory);
     let locks = afd_proto::paths::state_dir().join("mcp-sessions");
@@ -86,8 +88,8 @@ fn adopted(locks: &Path, client: &str, directory: &Path, known: impl Fn(&str) ->
 /// Maximum length of each part of a name, in characters.
 const MAX_PART: usize = 40;
 
-/// Replaces characters other than letters and digits of any script, `-`, `_` and `.` with dashes. Truncates the result
-/// to [`MAX_PART`].
+/// Keeps letters and digits of any script, `-`, `_` and `.`, and replaces all other characters with dashes. Truncates
+/// the result to [`MAX_PART`] characters.
 fn plain(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })

@@ -18,7 +18,7 @@ const NOTES: &str = "afd://notes";
 pub const SESSION: &str = "afd://session";
 /// URI of all sessions; with `/NAME` appended, a single session.
 const SESSIONS: &str = "afd://sessions";
-/// URI prefix; with `/APP` appended, the states of an app and the transitions between them.
+/// URI prefix of state graphs; with `/APP` appended, the states of an app and the transitions between them.
 const GRAPH: &str = "afd://graph";
 /// URI of all artifacts; with `/ID` appended, the content of a single artifact.
 const ARTIFACTS: &str = "afd://artifacts";

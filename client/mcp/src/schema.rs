@@ -1,5 +1,5 @@
 //! Input schemas for tools, derived from the schemas in the method table. They contain only the parameters that a tool
-//! takes, and neither references nor unions with null, because models handle those poorly.
+//! takes. They use neither references nor unions with null, because models handle those poorly.
 
 use afd_proto::schema::{resolved, tidy_all};
 use afd_proto::tool::Tool;

@@ -216,8 +216,8 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     parts.is_some_and(|parts| parts.method == hyper::Method::POST && !parts.headers.contains_key("mcp-session-id"))
 }
 
-/// Returns an outcome as content for a model: text, and a picture if the result has one. There is no structured
-/// content, because some clients pass only that to the model if it is present.
+/// Returns an outcome as content for a model: text, and a picture if the result has one. Structured content is omitted,
+/// because some clients pass nothing else to the model if it is present.
 fn content(outcome: &Outcome) -> Vec<ContentBlock> {
     let mut content = vec![ContentBlock::text(agent::text(outcome))];
     let data: Value =

@@ -19,8 +19,8 @@ const EARLY: &[&str] = &["ping", "server/discover"];
 /// Key in `_meta` of requests from clients that do not call `initialize`.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Returns the streams that the library reads from and writes to, and the task that forwards its output. The task ends
-/// when the library closes its stream.
+/// Returns the streams that the library reads from and writes to, and the task that forwards the library's output. The
+/// task ends when the library closes its stream.
 pub fn transport() -> ((DuplexStream, DuplexStream), JoinHandle<()>) {
     let (lines, input) = tokio::io::duplex(BUFFER);
     let (output, answers) = tokio::io::duplex(BUFFER);

@@ -18,7 +18,8 @@ struct Use {
     last: Instant,
 }
 
-/// An open request or response, for example an event stream. Dropping it marks the end.
+/// An open request or response, for example an event stream. Dropping this value marks the request or response as
+/// ended.
 pub struct Open {
     uses: Uses,
     session: String,

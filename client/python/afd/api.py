@@ -523,7 +523,7 @@ class Connection(TypedDict):
 
 
 class ConnectionHint(TypedDict):
-    """Connection hint: a file that describes the service of the phone's app, and that `adb` can read."""
+    """Connection hint: a file that describes the service of the phone's app and that can be read with `adb`."""
 
     packageName: str
     servicePort: int
@@ -808,7 +808,7 @@ class Event(TypedDict):
 
 
 class Experience(TypedDict):
-    """Result of `memory.experience`: the closest matches first, and the best of equally close matches first."""
+    """Result of `memory.experience`: the closest matches first; among equally close matches, the best first."""
 
     recoveries: List[Recovery]
     transitions: List[Transition]
@@ -1200,7 +1200,7 @@ class MethodLoad(TypedDict):
 
 
 class MethodSummary(TypedDict):
-    """A row of the method table without the schemas, which `rpc.discover` returns."""
+    """A row of the method table, without the schemas."""
 
     effect: Effect
     errors: List[ErrorCode]
@@ -1442,7 +1442,7 @@ class Pattern(TypedDict):
 
 
 class Patterns(TypedDict):
-    """Result of `pattern.find`: patterns about the page first, then those about the app, then the rest, each group by decreasing confidence."""
+    """Result of `pattern.find` and `pattern.list`."""
 
     page: NotRequired[str]
     patterns: List[Pattern]
@@ -2030,7 +2030,7 @@ class SessionDetails(TypedDict):
 
 
 class SessionInfo(TypedDict):
-    """A session with the number of its tasks, bugs and test results."""
+    """A session with counts of its tasks, bugs and test results."""
 
     app: NotRequired[str]
     autoProgress: bool
@@ -2155,7 +2155,7 @@ class SimilarPatterns(TypedDict):
 
 
 class Sizes(TypedDict):
-    """Sizes on disk, bytes."""
+    """Sizes on disk, in bytes."""
 
     artifactBytes: int
     backupBytes: int
@@ -2796,11 +2796,11 @@ class ConversationMethods:
         return self._call("conversation.summary", {"conversation": conversation, "session": session}, session=True)
 
     def search(self, *, query: str, conversation: str | None = None, everywhere: bool | None = None, limit: int | None = None, role: MessageRole | None = None, session: str | None = None, since: int | None = None, until: int | None = None) -> FoundMessages:
-        """Finds recorded messages by their words."""
+        """Searches recorded messages for words."""
         return self._call("conversation.search", {"query": query, "conversation": conversation, "everywhere": everywhere, "limit": limit, "role": role, "session": session, "since": since, "until": until}, session=True)
 
     def delete(self, *, position: int, conversation: str | None = None, session: str | None = None, request_key: str | None = None) -> DeleteMessageResult:
-        """Deletes a recorded message, for example one that contains a secret, with everything derived from it."""
+        """Deletes a recorded message, such as one that contains a secret, along with everything derived from it."""
         return self._call("conversation.delete", {"position": position, "conversation": conversation, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def clear(self, *, conversation: str | None = None, forget_context: bool | None = None, session: str | None = None, request_key: str | None = None) -> ClearResult:
@@ -2964,7 +2964,7 @@ class VisualMethods:
         return self._call("visual.rename", {"new": new, "old": old, "app": app, "device": device, "session": session, "site": site, "requestKey": request_key}, device=True, session=True, key=True)
 
     def cleanup(self, *, app: str | None = None, device: str | None = None, dry_run: bool | None = None, session: str | None = None, site: str | None = None, request_key: str | None = None) -> CleanupResult:
-        """Deletes components that are dynamic text, such as times, counters or messages."""
+        """Deletes components whose text is dynamic, such as times, counters or messages."""
         return self._call("visual.cleanup", {"app": app, "device": device, "dryRun": dry_run, "session": session, "site": site, "requestKey": request_key}, device=True, session=True, key=True)
 
     def states(self, *, all: bool | None = None, app: str | None = None, device: str | None = None, session: str | None = None, site: str | None = None) -> States:
@@ -2996,7 +2996,7 @@ class VisualMethods:
         return self._call("visual.graph", {"app": app, "device": device, "format": format, "saveFile": save_file, "session": session, "site": site}, device=True, session=True)
 
     def import_(self, *, dir: str, app: str | None = None, dry_run: bool | None = None, session: str | None = None, request_key: str | None = None) -> VisualImportResult:
-        """Imports files from the original visual-memory tool, in any of its three formats, with pictures and sites."""
+        """Imports files from the original visual-memory tool, in any of its three formats, including pictures and sites."""
         return self._call("visual.import", {"dir": dir, "app": app, "dryRun": dry_run, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def export(self, *, dir: str, app: str | None = None, site: str | None = None, request_key: str | None = None) -> VisualExportResult:
@@ -3058,7 +3058,7 @@ class MemoryMethods:
         return self._call("memory.stats", {"session": session})
 
     def import_af(self, *, config_file: str | None = None, database_file: str | None = None, dry_run: bool | None = None, request_key: str | None = None) -> ImportReport:
-        """Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repetition adds no duplicates."""
+        """Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repeating it adds no duplicates."""
         return self._call("memory.importAf", {"configFile": config_file, "databaseFile": database_file, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def prune(self, *, older: str, dry_run: bool | None = None, request_key: str | None = None) -> Pruned:
@@ -3066,7 +3066,7 @@ class MemoryMethods:
         return self._call("memory.prune", {"older": older, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def vacuum(self, *, request_key: str | None = None) -> Vacuumed:
-        """Rewrites the database to reclaim the space of deleted data; other writes wait until the rewrite is done."""
+        """Rewrites the database to reclaim space from deleted data; other writes wait until the rewrite is done."""
         return self._call("memory.vacuum", {"requestKey": request_key}, key=True)
 
     def export(self, *, file: str) -> ExportedMemory:
@@ -3100,7 +3100,7 @@ class VerifyMethods:
         self._call = call
 
     def text_contains(self, *, text: str, case_sensitive: bool | None = None, device: str | None = None, session: str | None = None) -> VerifyResultReply:
-        """Verifies that any visible text or description contains the given text; ids, classes and flags are not searched."""
+        """Verifies that visible text or a description contains the given text; ids, classes and flags are not searched."""
         return self._call("verify.textContains", {"text": text, "caseSensitive": case_sensitive, "device": device, "session": session}, device=True, session=True)
 
     def element(self, *, text: str, device: str | None = None, exact_match: bool | None = None, session: str | None = None, shows: str | None = None, state: ElementState | None = None) -> VerifyResultReply:
@@ -3252,7 +3252,7 @@ class DeviceMethods:
         self._call = call
 
     def add(self, *, name: str, url: str, check: bool | None = None, kind: str | None = None, persist: bool | None = None, timeout_ms: int | None = None, token: Secret | None = None, request_key: str | None = None) -> AddResult:
-        """Adds a device; fails if the name belongs to a device with other settings."""
+        """Adds a device; fails if there is already a device with this name and other settings."""
         return self._call("device.add", {"name": name, "url": url, "check": check, "kind": kind, "persist": persist, "timeoutMs": timeout_ms, "token": token, "requestKey": request_key}, key=True)
 
     def list(self) -> Devices:
@@ -3297,7 +3297,7 @@ class DaemonMethods:
         return self._call("daemon.status", {})
 
     def metrics(self) -> Metrics:
-        """Returns metrics about calls, devices, queues and sizes, also in the Prometheus text format."""
+        """Returns call statistics by method, and all metrics in the Prometheus text format."""
         return self._call("daemon.metrics", {})
 
     def methods(self) -> MethodList:
@@ -3313,7 +3313,7 @@ class DaemonMethods:
         return self._call("daemon.shutdown", {"requestKey": request_key}, key=True)
 
     def doctor(self) -> Diagnosis:
-        """Checks database, backups, disk, settings, devices, clock and leftover files; reads the screens, changes nothing."""
+        """Checks database, backups, disk, settings, devices, clock and leftover files; reads screens but changes nothing."""
         return self._call("daemon.doctor", {})
 
 

@@ -30,7 +30,7 @@ pub struct Call {
     pub takes: SharedParams,
     /// Parameters of the method, or the reason they could not be read.
     pub params: Result<Map<String, Value>, Failure>,
-    /// Renders the result for people; if `None`, the fields of the result are listed.
+    /// Function that renders the result for people; if `None`, the fields of the result are listed.
     pub render: Option<Render>,
     /// Result fields to print as JSON instead of the whole envelope, if any.
     pub only: Option<&'static [&'static str]>,

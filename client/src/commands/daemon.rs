@@ -64,7 +64,7 @@ impl Status {
     }
 }
 
-/// Refreshes the display of the state until the daemon exits or the program is interrupted.
+/// Shows the daemon's state and refreshes it until the daemon exits or the program is interrupted.
 fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
     let mut connection = dial::connect(&context.global, Purpose::RunningOnly)?;
     let mut before: Vec<MethodLoad> = Vec::new();

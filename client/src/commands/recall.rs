@@ -147,7 +147,7 @@ pub struct Store {
     /// Source: user, assistant, page, or the name of a tool
     #[arg(long)]
     source: Option<String>,
-    /// Confidence
+    /// Confidence of the entry, from 0 to 1
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
     /// Tag; repeatable

@@ -17,7 +17,7 @@ pub struct Rpc {
 }
 
 impl Rpc {
-    /// Returns the call of the named method.
+    /// Returns the call to the named method.
     pub fn call(self) -> Call {
         Call::raw(&self.method, &self.params)
     }

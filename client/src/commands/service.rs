@@ -46,7 +46,8 @@ fn unit_dir() -> Result<PathBuf, Failure> {
     spawn::unit_dir().ok_or_else(|| Failure::new("UNSUPPORTED", "neither XDG_CONFIG_HOME nor HOME is set", FAILED))
 }
 
-/// Returns afd's unit files that are unchanged since they were written, and any other files at their paths.
+/// Returns two lists: the unit files that afctl wrote and that have not been changed since, and any other files at the
+/// paths of the units.
 pub(super) fn files() -> (Vec<PathBuf>, Vec<PathBuf>) {
     spawn::unit_dir().map(|dir| units::found(&dir)).unwrap_or_default()
 }
@@ -72,7 +73,7 @@ pub(super) struct State {
     pub failed: bool,
     /// Description of the state.
     pub words: String,
-    /// Errors of the service in the journal from the last 10 minutes, at most 3.
+    /// Up to 3 errors that the service logged to the journal in the last 10 minutes.
     pub errors: Vec<String>,
 }
 
@@ -113,7 +114,7 @@ pub(super) fn state() -> Option<State> {
 /// Unit properties to show.
 const SHOWN: &str = "LoadState,ActiveState,SubState,UnitFileState,MainPID,NRestarts,StatusText,MemoryCurrent,Result";
 
-/// Returns those properties of a unit that are set, keyed by name in camel case.
+/// Returns the properties in [`SHOWN`] that are set for a unit, keyed by name in camel case.
 fn show(unit: &str) -> Result<BTreeMap<String, String>, Failure> {
     let shown = systemctl(&["show", unit, "--property", SHOWN])?;
     let set = shown

@@ -87,15 +87,15 @@ fn is_hex(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Returns whether a name has the form `kind-hash-tag.extension` or `kind-hash.extension`.
+/// Returns whether a name is that of an artifact: `kind-hash-tag.extension` or `kind-hash.extension`.
 fn is_artifact(name: &str) -> bool {
     let Some((stem, _)) = name.rsplit_once('.') else { return false };
     let stem = stem.rsplit_once('-').filter(|(_, tag)| is_hex(tag, 8)).map_or(stem, |(rest, _)| rest);
     stem.rsplit_once('-').is_some_and(|(_, hash)| is_hex(hash, 24))
 }
 
-/// Returns whether a name is a time such as `20261123T031500Z`, optionally followed by a number. The name of a database
-/// that a restore replaced also ends in `-replaced`.
+/// Returns whether a name is that of a backup: a time such as `20261123T031500Z`, optionally followed by `-` and a
+/// number. Also accepts such a name with the suffix `-replaced`, which marks a database that a restore replaced.
 fn is_backup(name: &str) -> bool {
     let name = name.strip_suffix("-replaced").unwrap_or(name);
     let (time, number) = name.split_once('-').unwrap_or((name, "0"));
@@ -202,7 +202,7 @@ fn check_unused() -> Result<(), Failure> {
     .with_hint(format!("stop it with `kill {pid}`, or name its socket with --socket")))
 }
 
-/// Maximum number of files to list that afd did not create.
+/// Maximum number of files not created by afd that are listed.
 const MAX_LEFT: usize = 50;
 
 /// Asks the user whether to delete what was found.

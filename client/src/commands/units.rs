@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use afd_link::fnv;
 use afd_link::outcome::{FAILED, Failure};
 
-/// Names of the units, each with its text in the repository.
+/// Names of the unit files, each with the contents of the file in the repository.
 const UNITS: [(&str, &str); 2] = [
     ("afd.service", include_str!("../../../systemd/afd.service")),
     ("afd.socket", include_str!("../../../systemd/afd.socket")),
@@ -16,7 +16,7 @@ const UNITS: [(&str, &str); 2] = [
 const PROGRAM: &str = "%h/.local/bin/afd";
 /// Start of the last line of a unit file; the line ends with the hash of the text before it.
 const MARK: &str = "# Written by `afctl service install`; ";
-/// Suffix of the name under which `--replace` keeps a replaced file.
+/// Suffix that `--replace` appends to the name of an existing file in order to keep it.
 const KEPT: &str = ".old";
 
 /// Returns the names of the units.
@@ -29,7 +29,7 @@ enum Present {
     Nothing,
     /// A unit file that afctl wrote and that has not been changed since.
     Ours,
-    /// Anything else, with the reason why it is not such a file.
+    /// Anything else, with the reason why it does not count as an unchanged unit file written by afctl.
     Other(String),
 }
 
@@ -50,7 +50,7 @@ impl Present {
     }
 }
 
-/// Appends the line with the text's hash, by which a later run detects whether the file was changed.
+/// Appends a line with a hash of the text, so that a later run can detect whether the file was changed.
 fn marked(text: &str) -> String {
     format!("{text}{MARK}{:016x}\n", fnv::hash(text.as_bytes()))
 }
@@ -62,8 +62,8 @@ fn is_as_written(text: &str) -> bool {
 /// Quotes a path for a command line in a unit file, as specified by `systemd.service` and `systemd.syntax`.
 ///
 /// # Errors
-/// Returns the error message if a unit file cannot contain the path. This is so if the path is not UTF-8, or contains a
-/// control character or a dollar sign, which would start a variable.
+/// Returns an error message if the path cannot appear in a unit file: if it is not UTF-8, or contains a control
+/// character or a dollar sign, which would start a variable.
 fn quoted(path: &Path) -> Result<String, String> {
     let text = path.to_str().ok_or_else(|| format!("{}: it is not UTF-8", path.display()))?;
     if let Some(c) = text.chars().find(|c| c.is_control() || *c == '$') {
@@ -75,7 +75,7 @@ fn quoted(path: &Path) -> Result<String, String> {
 }
 
 /// Writes the unit files to a directory and returns their paths. Overwrites only files that afctl wrote and that are
-/// unchanged. Any other file is renamed if `replace` is set, and otherwise refused.
+/// unchanged. If another file is in the way, renames it if `replace` is set, and otherwise writes nothing.
 ///
 /// # Errors
 /// Returns `CONFLICT` if another file is in the way or a file cannot be written, and `UNSUPPORTED` if a unit file
@@ -117,8 +117,8 @@ fn free_name(path: &Path) -> PathBuf {
     names.find(|name| std::fs::symlink_metadata(name).is_err()).unwrap_or_else(|| named(String::new()))
 }
 
-/// Returns the unit files in a directory that are unchanged since they were written, and any other files at their
-/// paths.
+/// Returns two lists: the unit files in a directory that afctl wrote and that have not been changed since, and any
+/// other files at the paths of the units.
 pub(super) fn found(dir: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut ours, mut others) = (Vec::new(), Vec::new());
     for path in names().map(|name| dir.join(name)) {

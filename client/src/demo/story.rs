@@ -34,7 +34,7 @@ const CHARACTERS_PER_TOKEN: usize = 4;
 /// Maximum number of lines of a page to print.
 const SHOWN: usize = 8;
 
-/// Titles of the switches to flip. No label on the path to them contains the title.
+/// Titles of the switches to flip. The labels on the path to a switch do not contain its title.
 const TASKS: [&str; 2] = ["Remove animations", "Stay awake"];
 
 pub(super) struct Story {
@@ -103,7 +103,7 @@ impl Story {
         self.world.call::<M>(params)
     }
 
-    /// Makes a call for the agent; if it fails, the tour ends with an error.
+    /// Makes a call for the agent; if the call fails, returns an error that ends the tour.
     fn must<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, DemoError> {
         self.call::<M>(params).map_err(|e| format!("{} failed: {}: {}", M::INFO.name, e.code, e.message).into())
     }
@@ -122,7 +122,8 @@ impl Story {
         Ok(self.read(outline))
     }
 
-    /// Taps the element with this label; returns the outline of the resulting page, or what changed.
+    /// Taps the element with this label. Depending on `then`, returns the outline of the resulting page or what changed
+    /// on it.
     fn tap(&mut self, label: &str, then: Then) -> Result<String, Failure> {
         let params = TapParams {
             value: Some(label.to_owned()),
@@ -155,8 +156,8 @@ impl Story {
         Ok(self.read(look.and_then(|look| look.observation).and_then(|page| page.outline)))
     }
 
-    /// Plays the first round. The agent reads the labels, first opens rows that share a word with the setting, then the
-    /// other rows one by one.
+    /// Plays the first round. The agent reads the labels and opens rows one by one, starting with those that share a
+    /// word with the setting.
     fn first_round(&mut self) -> Result<Cost, DemoError> {
         self.cost = Cost::default();
         self.step("Look (afctl look)");

@@ -48,7 +48,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// Starts phone and daemon, and adds the phone as a device.
+    /// Starts the practice phone and the daemon, and adds the phone as a device.
     pub(super) fn start(seed: u64) -> Result<Self, DemoError> {
         let dir = tempfile::Builder::new()
             .prefix("afd-demo-")

@@ -45,7 +45,8 @@ pub fn rewrite(words: Vec<String>) -> Vec<String> {
     found
 }
 
-/// Commands that always list or follow everything; flags that ask for that are dropped.
+/// Commands that always list or follow everything; flags that request this, such as `--all` and `--follow`, are
+/// dropped.
 const DROPS: &[&str] = &[
     "events", "devices", "sessions", "notes", "log", "history", "logs", "watch", "tail", "follow", "apps", "bugs",
     "tasks",
@@ -57,8 +58,8 @@ const COUNTS: &[&str] = &["service", "events"];
 /// Commands that drop flags such as `--stdio` and `--interactive`, because they behave that way anyway.
 const QUIET: &[&str] = &["mcp", "snapshot", "look"];
 
-/// Parses a duration such as `10s`, `500ms` or `2m` and returns it in milliseconds. A number without a unit means
-/// seconds up to 600, and milliseconds above.
+/// Parses a duration such as `10s`, `500ms` or `2m` and returns it in milliseconds. A number without a unit is taken as
+/// seconds if it is at most 600, and otherwise as milliseconds.
 pub fn milliseconds(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: f64 = digits.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)?;

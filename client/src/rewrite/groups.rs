@@ -2,8 +2,8 @@
 
 use crate::cli::ENTRIES;
 
-/// Group names from other tools, each with the equivalent group, and the command that takes the words after the group
-/// name as text if they do not begin with one of the group's verbs.
+/// Short group names, each with the group that it refers to and a default command. The default command takes the words
+/// after the group name as text if the first of them is not one of the group's verbs.
 const GROUPS: &[(&str, &[&str], &[&str])] = &[
     ("bug", &["session", "bug"], &["session", "bug", "add"]),
     ("task", &["session", "task"], &["session", "task", "add"]),
@@ -81,12 +81,12 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     }
 }
 
-/// Flags to try, in this order, if a word follows a verb without a flag.
+/// Flags that may be inserted before a word that directly follows a verb, in the order in which they are tried.
 const FIRST: &[&str] =
     &["--id", "--goal", "--query", "--name", "--topic", "--title", "--description", "--text", "--to"];
 
-/// Returns the flag to insert before the first word after a verb that takes no positional argument: `--id` for `bug
-/// show 7`. A word after a verb of `session` may be the name of a session.
+/// Returns the flag to insert before the first word after a verb that takes no positional argument, for example `--id`
+/// for `bug show 7`. If no flag of a `session` verb fits, the word is taken as the name of a session.
 fn flag_of(path: &[&str], verb: &str, words: &[&str]) -> Vec<&'static str> {
     let is_text = words.first().is_some_and(|word| !word.starts_with('-'));
     let Some(sub) = path.split_first().and_then(|(first, inner)| {
@@ -123,7 +123,7 @@ fn verbs_of(path: &[&str]) -> Option<Vec<String>> {
     Some(at.get_subcommands().flat_map(names).collect())
 }
 
-/// Returns whether a word is an option rather than part of unquoted text, such as `-` or `-5`.
+/// Returns whether a word is an option. Words such as `-` and `-5` are not options but part of unquoted text.
 pub(super) fn is_option(word: &str) -> bool {
     let is_short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
     is_short || word.starts_with("--")

@@ -159,7 +159,7 @@ fn of_group(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     })
 }
 
-/// Rewrites a command that is listed in the table of other names.
+/// Rewrites a command that is listed in [`COMMANDS`].
 fn of_table(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     let follows = !texts.is_empty();
     let (_, _, command, rest) =

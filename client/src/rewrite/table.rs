@@ -2,16 +2,16 @@
 
 /// What happens to the words after a rewritten command.
 pub enum Rest {
-    /// They are appended unchanged.
+    /// The words are appended unchanged.
     Stay,
-    /// They are joined by spaces into the value of this flag.
+    /// The words are joined by spaces into the value of this flag.
     Joined(&'static str),
     /// The first word becomes the value of this flag; the others are appended unchanged.
     First(&'static str),
 }
 
-/// First words of a command, whether more words must (`Some(true)`) or must not (`Some(false)`) follow, the equivalent
-/// command, and what happens to the words that follow.
+/// Names that other tools use for a command; whether more words must (`Some(true)`) or must not (`Some(false)`) follow,
+/// or either (`None`); the equivalent command of this program; and what happens to the words that follow.
 pub type Command = (&'static [&'static str], Option<bool>, &'static [&'static str], Rest);
 
 /// Names that other tools use for the commands of this program.

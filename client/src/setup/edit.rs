@@ -34,11 +34,11 @@ pub fn toml_has(text: &str, list: &str) -> bool {
     document(text).is_ok_and(|document| document.contains_key(list))
 }
 
-/// Sets or removes the server's entry in the object `list` of a JSON file, with or without comments. If `with_list` is
-/// set, also removes the list if it becomes empty.
+/// Sets the server's entry in the object `list` of a JSON file, with or without comments, or removes the entry if
+/// `server` is `None`. Also removes the object if that leaves it empty and `with_list` is set.
 ///
 /// # Errors
-/// If the file cannot be parsed, has a duplicate name, or if the file or the list is not an object.
+/// If the file cannot be parsed or contains a duplicate name, or if the file or the list is not an object.
 pub fn set_json(before: &str, list: &str, server: Option<&Value>, with_list: bool) -> Result<String, String> {
     let (mark, text) = unmarked(before);
     if text.trim().is_empty() {
@@ -144,8 +144,8 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// Returns the text of a new file that contains only the server's entry. If a file is not edited, the user adds this
-/// text by hand.
+/// Returns the text of a new file that contains only the server's entry. The same text is shown to users who have to
+/// add the entry by hand.
 pub fn new_json(list: &str, server: &Value) -> String {
     let root = CstRootNode::parse("{}", &ParseOptions::default()).expect("an object");
     root.object_value_or_set().append(list, json!({})).object_value_or_set().append(NAME, input(server));
@@ -168,7 +168,7 @@ fn plain(item: &Item) -> String {
     value
 }
 
-/// Sets or removes the server's entry in the table `list` of a TOML file.
+/// Sets the server's entry in the table `list` of a TOML file, or removes the entry if `server` is `None`.
 ///
 /// # Errors
 /// If the file is not TOML, or the list is not a table.
@@ -230,13 +230,13 @@ fn document(text: &str) -> Result<DocumentMut, String> {
     text.parse().map_err(|e: toml_edit::TomlError| format!("expected TOML: {}", e.message()))
 }
 
-/// Splits off a byte order mark.
+/// Splits text into its byte order mark, which may be missing, and the rest.
 fn unmarked(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 })
 }
 
-/// Applies an edit that was made without regard to line endings. All other lines keep their line endings, even if these
-/// are mixed.
+/// Applies the edit that turns `before` into `after`, but preserves line endings. Unedited lines keep their line
+/// endings, even if these are mixed.
 fn with_line_ends(before: &str, after: &str) -> String {
     let splice = Splice::between(&before.replace("\r\n", "\n"), &after.replace("\r\n", "\n"));
     let (start, end) = (offset(before, splice.at), offset(before, splice.at + splice.removed.len()));
@@ -245,8 +245,7 @@ fn with_line_ends(before: &str, after: &str) -> String {
     format!("{}{inserted}{}", &before[..start], &before[end..])
 }
 
-/// Converts an offset in the text with `
-/// ` line endings to the offset in the original text.
+/// Converts an offset in the text with `\n` line endings to the offset in the original text.
 fn offset(text: &str, plain: usize) -> usize {
     let mut left = plain;
     for (at, byte) in text.bytes().enumerate() {

@@ -14,7 +14,7 @@ const O_NONBLOCK: i32 = 0o4000;
 /// lead out of that directory.
 ///
 /// # Errors
-/// If a link is dangling or leads out of the project, or if the path exists and is not a regular file.
+/// If a link is dangling or leads out of `within`, or if the path exists and is not a regular file.
 pub fn real(file: &Path, within: Option<&Path>) -> Result<PathBuf, String> {
     let real = resolved(file)?;
     if let Some(project) = within {

@@ -178,7 +178,7 @@ fn added(place: &Place) -> Result<Vec<Change>, Refused> {
     Ok(changes)
 }
 
-/// Returns a note for the user that names the link through which a file was found; empty if there was none.
+/// Returns a note that names the link through which a file was found, or an empty string if there was no link.
 fn through(named: &Path, real: &Path) -> String {
     if named.file_name() == real.file_name()
         && named.parent().and_then(|p| p.canonicalize().ok()).as_deref() == real.parent()

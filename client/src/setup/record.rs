@@ -39,7 +39,7 @@ pub struct Splice {
 }
 
 impl Splice {
-    /// Returns the edit that turns one text into another.
+    /// Returns the edit that turns `before` into `after`.
     pub fn between(before: &str, after: &str) -> Self {
         let shared = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
         let at = before.floor_char_boundary(after.floor_char_boundary(shared));
@@ -53,7 +53,7 @@ impl Splice {
         Self { at, removed: part(old), inserted: part(new), hash: hash(after) }
     }
 
-    /// Returns the text before the edit; `None` if `now` is not the text after it.
+    /// Returns the text before the edit, or `None` if `now` is not the result of the edit.
     pub fn undone(&self, now: &str) -> Option<String> {
         if hash(now) != self.hash {
             return None;

@@ -340,7 +340,7 @@ export interface Connection {
   url: string;
 }
 
-/** Connection hint: a file that describes the service of the phone's app, and that `adb` can read. */
+/** Connection hint: a file that describes the service of the phone's app and that can be read with `adb`. */
 export interface ConnectionHint {
   packageName: string;
   servicePort: number;
@@ -629,7 +629,7 @@ export interface Event {
 /** Outcome of an event. */
 export type EventStatus = "ok" | "failed" | "unknown";
 
-/** Result of `memory.experience`: the closest matches first, and the best of equally close matches first. */
+/** Result of `memory.experience`: the closest matches first; among equally close matches, the best first. */
 export interface Experience {
   recoveries: Recovery[];
   transitions: Transition[];
@@ -1074,7 +1074,7 @@ export interface MethodLoad {
   name: string;
 }
 
-/** A row of the method table without the schemas, which `rpc.discover` returns. */
+/** A row of the method table, without the schemas. */
 export interface MethodSummary {
   effect: Effect;
   errors: ErrorCode[];
@@ -1325,7 +1325,7 @@ export type PatternKind = "keyFact" | "flakyElement" | "validationRule" | "visua
 /** Visibility of a learned pattern. */
 export type PatternScope = "session" | "app" | "everybody";
 
-/** Result of `pattern.find`: patterns about the page first, then those about the app, then the rest, each group by decreasing confidence. */
+/** Result of `pattern.find` and `pattern.list`. */
 export interface Patterns {
   page?: string;
   patterns: Pattern[];
@@ -1913,7 +1913,7 @@ export interface SessionDetails {
   uid: string;
 }
 
-/** A session with the number of its tasks, bugs and test results. */
+/** A session with counts of its tasks, bugs and test results. */
 export interface SessionInfo {
   app?: string;
   autoProgress: boolean;
@@ -2033,7 +2033,7 @@ export interface SimilarPatterns {
   text: string;
 }
 
-/** Sizes on disk, bytes. */
+/** Sizes on disk, in bytes. */
 export interface Sizes {
   artifactBytes: number;
   backupBytes: number;
@@ -2715,12 +2715,12 @@ export class ConversationMethods {
     return this.#call("conversation.summary", params, { session: true });
   }
 
-  /** Finds recorded messages by their words. */
+  /** Searches recorded messages for words. */
   search(params: { query: string; conversation?: string; everywhere?: boolean; limit?: number; role?: MessageRole; session?: string; since?: number; until?: number }): Promise<FoundMessages> {
     return this.#call("conversation.search", params, { session: true });
   }
 
-  /** Deletes a recorded message, for example one that contains a secret, with everything derived from it. */
+  /** Deletes a recorded message, such as one that contains a secret, along with everything derived from it. */
   delete(params: { position: number; conversation?: string; session?: string; requestKey?: string }): Promise<DeleteMessageResult> {
     return this.#call("conversation.delete", params, { session: true, key: true });
   }
@@ -2931,7 +2931,7 @@ export class VisualMethods {
     return this.#call("visual.rename", params, { device: true, session: true, key: true });
   }
 
-  /** Deletes components that are dynamic text, such as times, counters or messages. */
+  /** Deletes components whose text is dynamic, such as times, counters or messages. */
   cleanup(params: { app?: string; device?: string; dryRun?: boolean; session?: string; site?: string; requestKey?: string } = {}): Promise<CleanupResult> {
     return this.#call("visual.cleanup", params, { device: true, session: true, key: true });
   }
@@ -2971,7 +2971,7 @@ export class VisualMethods {
     return this.#call("visual.graph", params, { device: true, session: true });
   }
 
-  /** Imports files from the original visual-memory tool, in any of its three formats, with pictures and sites. */
+  /** Imports files from the original visual-memory tool, in any of its three formats, including pictures and sites. */
   import(params: { dir: string; app?: string; dryRun?: boolean; session?: string; requestKey?: string }): Promise<VisualImportResult> {
     return this.#call("visual.import", params, { session: true, key: true });
   }
@@ -3050,7 +3050,7 @@ export class MemoryMethods {
     return this.#call("memory.stats", params, {});
   }
 
-  /** Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repetition adds no duplicates. */
+  /** Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repeating it adds no duplicates. */
   importAf(params: { configFile?: string; databaseFile?: string; dryRun?: boolean; requestKey?: string } = {}): Promise<ImportReport> {
     return this.#call("memory.importAf", params, { key: true });
   }
@@ -3060,7 +3060,7 @@ export class MemoryMethods {
     return this.#call("memory.prune", params, { key: true });
   }
 
-  /** Rewrites the database to reclaim the space of deleted data; other writes wait until the rewrite is done. */
+  /** Rewrites the database to reclaim space from deleted data; other writes wait until the rewrite is done. */
   vacuum(params: { requestKey?: string } = {}): Promise<Vacuumed> {
     return this.#call("memory.vacuum", params, { key: true });
   }
@@ -3104,7 +3104,7 @@ export class VerifyMethods {
     this.#call = call;
   }
 
-  /** Verifies that any visible text or description contains the given text; ids, classes and flags are not searched. */
+  /** Verifies that visible text or a description contains the given text; ids, classes and flags are not searched. */
   textContains(params: { text: string; caseSensitive?: boolean; device?: string; session?: string }): Promise<VerifyResultReply> {
     return this.#call("verify.textContains", params, { device: true, session: true });
   }
@@ -3297,7 +3297,7 @@ export class DeviceMethods {
     this.#call = call;
   }
 
-  /** Adds a device; fails if the name belongs to a device with other settings. */
+  /** Adds a device; fails if there is already a device with this name and other settings. */
   add(params: { name: string; url: string; check?: boolean; kind?: string; persist?: boolean; timeoutMs?: number; token?: Secret; requestKey?: string }): Promise<AddResult> {
     return this.#call("device.add", params, { key: true });
   }
@@ -3354,7 +3354,7 @@ export class DaemonMethods {
     return this.#call("daemon.status", {}, {});
   }
 
-  /** Returns metrics about calls, devices, queues and sizes, also in the Prometheus text format. */
+  /** Returns call statistics by method, and all metrics in the Prometheus text format. */
   metrics(): Promise<Metrics> {
     return this.#call("daemon.metrics", {}, {});
   }
@@ -3374,7 +3374,7 @@ export class DaemonMethods {
     return this.#call("daemon.shutdown", params, { key: true });
   }
 
-  /** Checks database, backups, disk, settings, devices, clock and leftover files; reads the screens, changes nothing. */
+  /** Checks database, backups, disk, settings, devices, clock and leftover files; reads screens but changes nothing. */
   doctor(): Promise<Diagnosis> {
     return this.#call("daemon.doctor", {}, {});
   }

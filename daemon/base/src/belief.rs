@@ -36,7 +36,7 @@ impl Evidence {
     }
 
     /// Returns the evidence with another use at the time `now`, in Unix milliseconds. `held` says whether the statement
-    /// held; `None` if that is unknown.
+    /// held, and is `None` if that is unknown.
     pub fn used(self, held: Option<bool>, now: i64) -> Self {
         let before = self.at(now);
         let one = |counts: bool| f64::from(u8::from(counts));

@@ -34,7 +34,7 @@ pub fn limit_heaps() {
     unsafe { libc::mallopt(libc::M_ARENA_MAX, 2) };
 }
 
-/// Does nothing: other allocators have no such parameter.
+/// Does nothing, because other allocators have no parameter for the number of heaps.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn limit_heaps() {}
 

@@ -1,6 +1,6 @@
-//! Supervised background tasks. Each has a name. A panic is caught, logged and counted, and the task is restarted after
-//! a delay. If it would be wrong to continue, the whole daemon exits with a failure, so that its service manager
-//! restarts it.
+//! Supervised background tasks. Each task has a name. A panic is caught, logged and counted, and the task is restarted
+//! after a delay. If the daemon cannot safely continue, it exits with a failure, so that its service manager restarts
+//! it.
 
 use std::any::Any;
 use std::future::Future;
@@ -132,7 +132,7 @@ impl Tasks {
         Thread(self.register(name.into()))
     }
 
-    /// Returns a receiver that becomes `Some` with the reason when the daemon must exit.
+    /// Returns a receiver whose value changes from `None` to the reason when the daemon must exit.
     pub fn fatal(&self) -> watch::Receiver<Option<String>> {
         self.0.fatal.subscribe()
     }

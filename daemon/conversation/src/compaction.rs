@@ -22,8 +22,9 @@ use afd_base::config::Conversation as Settings;
 use afd_base::model::Counter;
 use afd_store::Result;
 
-/// Maximum size of a summary, in tokens and in per cent of the context. The smaller limit applies.
+/// Maximum size of a summary, in tokens. The smaller of this limit and `MAX_SUMMARY_PERCENT` applies.
 const MAX_SUMMARY_TOKENS: i64 = 1_000;
+/// Maximum size of a summary, in per cent of the context.
 const MAX_SUMMARY_PERCENT: i64 = 10;
 /// Maximum number of facts of each role that are considered for a summary.
 const MAX_CANDIDATES: usize = 200;
@@ -100,8 +101,8 @@ fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) ->
     Ok(begin.map(|begin| begin - 1).filter(|upto| *upto > begins))
 }
 
-/// Compacts a conversation and updates its totals in `conversation`. `use_model` schedules a request to the language
-/// model for a better summary.
+/// Compacts a conversation and updates its totals in `conversation`. If `use_model` is set, schedules a request to the
+/// language model for a better summary.
 pub fn compact(
     connection: &Connection,
     origin: &str,
@@ -160,7 +161,7 @@ pub fn extract(
 /// matters least. The rest goes to the best remaining facts of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 50), (Role::Assistant, 30), (Role::Tool, 20)];
 
-/// Tokens that a line costs in addition to its fact: a dash, the speaker and position, and a newline.
+/// Token cost of a line in addition to its fact: a dash, the speaker and position, and a newline.
 pub const LINE: i64 = 7;
 
 /// Selects the best facts that fit in `max_tokens` tokens, and returns them in the order in which they were said.

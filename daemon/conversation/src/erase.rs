@@ -65,7 +65,7 @@ pub fn message(
     Ok(Some(erased))
 }
 
-/// Erases a conversation. Returns the number of messages, and of statements and summaries.
+/// Erases a conversation. Returns the number of erased messages, and the number of erased statements and summaries.
 pub fn conversation(connection: &Connection, conversation: i64) -> Result<(i64, i64)> {
     let run = |sql: &str| -> Result<i64> {
         let done = connection.run(sql, args! {conversation})?;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, Statement};
 use super::facts::{About, Kind};
 use afd_store::{Result, Sql as _, args, word};
 
-/// Returns the number of occurrences of a word in a conversation, by the hash of the word.
+/// Returns how often a word occurs in a conversation, given the word's hash.
 pub fn seen(connection: &Connection, conversation: i64, hash: i64) -> Result<i64> {
     Ok(connection
         .first(

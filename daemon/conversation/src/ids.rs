@@ -9,9 +9,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use afd_proto::context::Format;
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 
-/// Maximum length of an id in OpenAI's Chat Completions API and in Anthropic's Messages API, in characters. Both accept
-/// letters, digits, `_` and `-`.
+/// Maximum length of an id in OpenAI's Chat Completions API, in characters. The API accepts letters, digits, `_` and
+/// `-`.
 const MAX_LENGTH_OPENAI: usize = 40;
+/// Maximum length of an id in Anthropic's Messages API, in characters. The API accepts letters, digits, `_` and `-`.
 const MAX_LENGTH_ANTHROPIC: usize = 64;
 
 /// The id and name of each tool call that has no result yet, in order.
@@ -19,7 +20,7 @@ const MAX_LENGTH_ANTHROPIC: usize = 64;
 pub struct Open(Vec<(String, String)>);
 
 impl Open {
-    /// Returns the calls that have no result after the recorded messages, oldest first.
+    /// Returns the calls in the recorded messages that have no result yet, oldest first.
     pub fn after(recorded: &[RecordedMessage]) -> Self {
         let mut open = Self::default();
         recorded.iter().for_each(|m| open.note(&m.message));

@@ -30,7 +30,7 @@ impl TermCounts {
         Ok(before)
     }
 
-    /// Writes the added counts.
+    /// Writes the added counts to the database.
     pub fn save(&self, connection: &Connection, conversation: i64) -> Result<()> {
         let mut add = connection.prepare_cached(
             "INSERT INTO message_terms (conversation_id, hash, seen) VALUES (:conversation_id, :hash, :seen)
@@ -132,9 +132,9 @@ fn has_figure(text: &str) -> bool {
 
 /// Number of previous messages that are searched for the words of a message.
 const ECHO_REACH: i64 = 5;
-/// Score that a statement gains for each of its figures and names that a later message repeats, and the maximum number
-/// of words that count.
+/// Score that a statement gains for each of its figures and names that a later message repeats.
 const ECHO_GAIN: f64 = 0.06;
+/// Maximum number of repeated figures and names for which a statement gains score.
 const MAX_ECHOES: usize = 2;
 
 /// Maximum number of replaced statements that are read for a context.

@@ -98,7 +98,7 @@ pub fn failed(answer: &Message) -> bool {
     }
 }
 
-/// Returns whether an object reports a failure.
+/// Returns whether a JSON object reports a failure.
 fn tells_of_failure(body: &serde_json::Map<String, Value>) -> bool {
     let says = |key: &str, word: &str| {
         body.get(key).is_some_and(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word)))

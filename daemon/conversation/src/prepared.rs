@@ -55,7 +55,7 @@ pub struct Prepared {
     pub message: Message,
     /// Its token count.
     pub tokens: i64,
-    /// Name of the tokenizer that counted them.
+    /// Name of the tokenizer that counted the tokens.
     pub tokenizer: &'static str,
     /// Sentences that are candidates for facts, with their token counts.
     pub facts: Vec<(Candidate, i64)>,
@@ -90,8 +90,8 @@ pub fn brief_tokens(role: Role, tokens: i64) -> i64 {
     tokens.min(brief_limit(role))
 }
 
-/// Returns the maximum tokens of an older message in a context. The migration that adds `brief_running` has the same
-/// figures.
+/// Returns the maximum tokens of an older message in a context. The migration that adds `brief_running` uses the same
+/// limits.
 pub fn brief_limit(role: Role) -> i64 {
     match role {
         Role::Tool => 240,

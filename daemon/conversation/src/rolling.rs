@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use afd_base::text::cut;
 
-/// The summary line of a turn.
+/// A line of the rolling summary, which describes one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     /// Number of the turn.
@@ -32,9 +32,9 @@ pub struct Line {
 pub struct Sizes {
     /// Maximum number of lines of answered turns.
     pub lines: usize,
-    /// Maximum length of a request, graphemes.
+    /// Maximum length of a request, in graphemes.
     pub request: usize,
-    /// Maximum length of an answer, graphemes.
+    /// Maximum length of an answer, in graphemes.
     pub answer: usize,
 }
 
@@ -87,7 +87,7 @@ pub fn ingest(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes)
 
 /// Words in tool names that can precede the verb.
 const PREFIXES: &[&str] = &["mcp", "af", "afd", "tool", "browser", "mobile", "functions"];
-/// Verbs in tool names, with their past forms.
+/// Verbs in tool names, with their past-tense forms.
 const PAST: &[(&str, &str)] = &[
     ("set", "set"),
     ("get", "got"),
@@ -140,12 +140,12 @@ const PAST: &[(&str, &str)] = &[
 ];
 /// Prepositions between a verb and its object.
 const TOWARD: &[&str] = &["to", "on", "in", "into", "for", "from"];
-/// Parts of argument names: of arguments that hold the object of a call, best first, and of arguments that only select
-/// the device, session or mode.
+/// Parts of the names of arguments that hold the object of a call, best first.
 const OBJECTS: &[&str] =
     &["label", "target", "title", "query", "name", "value", "url", "path", "package", "node", "page", "item"];
+/// Parts of the names of arguments that only select the device, session or mode.
 const MEANS: &[&str] = &["device", "host", "session", "tree", "interface", "token", "key", "mode", "format", "scope"];
-/// Maximum length of the object of a call, graphemes.
+/// Maximum length of a call's object, in graphemes.
 const MAX_OBJECT: usize = 40;
 
 /// Describes a call by its name and arguments, for example `navigated to 'watchlist'`.

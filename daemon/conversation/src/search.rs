@@ -15,13 +15,15 @@ use super::{messages, prepared, supersede};
 use afd_base::text::{self, cut};
 use afd_store::{Conditions, Result, Sql as _, args, read, word};
 
-/// Number of messages that are ranked for each returned message, and the minimum and maximum number that are ranked in
-/// total.
+/// Number of messages that are ranked for each returned message.
 const CANDIDATES_FOR_EACH: usize = 3;
+/// Minimum number of messages that are ranked in total.
 const MIN_CANDIDATES: usize = 60;
+/// Maximum number of messages that are ranked in total.
 const MAX_CANDIDATES: usize = 200;
-/// Number of messages in a page of matches for a word, and maximum number of pages that a query reads.
+/// Number of messages in a page of matches for a word.
 const PAGE: i64 = 256;
+/// Maximum number of pages of matches that a query reads.
 const MAX_PAGES: usize = 16;
 /// Maximum number of words in a query.
 const MAX_TERMS: usize = 12;
@@ -78,14 +80,15 @@ pub struct Recalled {
     pub at: i64,
 }
 
-/// Limits for recall: the maximum number of words in a question that are searched for, of messages that are found for
-/// each word, and of messages that are read.
+/// Maximum number of words in a question that recall searches for.
 const RECALL_WORDS: usize = 14;
+/// Maximum number of messages that recall finds for each word.
 const RECALL_OF_WORD: i64 = 24;
+/// Maximum number of messages that recall reads.
 const RECALL_READ: usize = 24;
 /// Maximum number of sentences that are taken from one message.
 const PER_MESSAGE: usize = 6;
-/// Maximum length of a sentence, in characters.
+/// Maximum length of a recalled sentence, in characters.
 const MAX_SENTENCE: usize = 320;
 
 /// Returns the sentences from messages between `after` and `before` (both exclusive) that best match the words of
@@ -197,7 +200,8 @@ fn one(connection: &Connection, conversation: i64, position: i64, filter: &Filte
     connection.first(&sql, &*wanted.values(), found)
 }
 
-/// Returns the messages of a conversation that contain all words, or with `any` at least one of them, newest first.
+/// Returns the messages of a conversation that contain all words or, if `any` is set, at least one of them, newest
+/// first.
 fn matching(
     connection: &Connection,
     conversation: i64,
@@ -251,7 +255,7 @@ fn matching(
     Ok(messages)
 }
 
-/// Returns up to `MAX_TERMS` distinct words from a query, which has no special syntax.
+/// Returns up to `MAX_TERMS` distinct words from a query. Queries have no special syntax.
 pub fn terms(query: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for term in text::words(query) {

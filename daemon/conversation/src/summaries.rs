@@ -49,8 +49,8 @@ pub fn quotes_deleted(connection: &Connection, record: &Record) -> Result<bool> 
     )
 }
 
-/// Inserts an extractive summary of the messages after `after` up to and including `upto`. `due` schedules a request to
-/// the language model for a better version.
+/// Inserts an extractive summary of the messages after `after` up to and including `upto`. If `due` is set, schedules
+/// a request to the language model for a better version.
 pub fn add(
     connection: &Connection,
     origin: &str,
@@ -85,7 +85,7 @@ pub fn newest(connection: &Connection, conversation: i64, cleared_to: i64) -> Re
     connection.first(&sql, args! {conversation_id: conversation, upto: cleared_to}, read)
 }
 
-/// Returns the newest model-written summary whose messages all come after `cleared_to` and up to and including `upto`.
+/// Returns the newest model-written summary that covers only messages after `cleared_to`, up to and including `upto`.
 pub fn written(
     connection: &Connection,
     conversation: i64,

@@ -27,16 +27,17 @@ use afd_store::{Result, Sql as _, args, now_ms};
 
 /// Maximum number of indexed subject words of a statement.
 pub(super) const MAX_SUBJECT: usize = 16;
-/// Number of a statement's rarest words that are looked up in older statements, and maximum number of statements that
-/// are read for each word.
+/// Number of a statement's rarest words that are looked up in older statements.
 const PROBES: usize = 4;
+/// Maximum number of older statements that are read for each word.
 const READ_FOR_PROBE: i64 = 12;
-/// Minimum share of the subject that two statements must have in common: for a correction, without correction words,
-/// and for two decisions.
+/// Minimum share of the subject that a correction must have in common with the statement that it replaces.
 const SAME_AS_CORRECTED: f64 = 0.45;
+/// Minimum share of the subject that two statements without correction words must have in common.
 const SAME_UNCORRECTED: f64 = 0.75;
+/// Minimum share of the subject that two decisions must have in common.
 const SAME_DECISION: f64 = 0.5;
-/// Minimum common share for a correction of a statement that has no figures and is neither a rule nor a decision.
+/// Like `SAME_AS_CORRECTED`, for a replaced statement that has no figures and is neither a rule nor a decision.
 const SAME_STATEMENT: f64 = 0.55;
 /// Maximum length of the text that is kept from a replaced statement, in characters.
 const MAX_WAS: usize = 60;
@@ -75,9 +76,10 @@ pub(super) const AFTER_DOUBTED: f64 = 0.01;
 /// Maximum score that a statement passes on to one that may replace it. It limits the scores of a long chain of such
 /// statements.
 const MAX_DOUBTED: f64 = 1.5;
-/// Minimum common share of the subject at which a correction may be about the same thing, and at which it is assumed to
-/// be about the same thing.
+/// Minimum common share of the subject at which a correction may be about the same thing as an older statement.
 const RELATED: f64 = 0.2;
+/// Minimum common share of the subject at which a correction is assumed to be about the same thing as an older
+/// statement.
 const MAYBE_SAME: f64 = 0.3;
 
 /// Marks the older statements by the user that `candidate` replaces.
@@ -131,8 +133,8 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
 /// Number of messages after a statement in which the assistant may repeat it.
 const REPEATED_IN: i64 = 4;
 
-/// Marks a statement as replaced, and removes its words from the index. Otherwise, a value that the user updates a
-/// thousand times in the same words would have all its old statements read for each update.
+/// Marks a statement as replaced, and removes its words from the index. Otherwise, if the user
+/// updated a value a thousand times in the same words, each update would read all of the old statements.
 fn mark(connection: &Connection, said: Said<'_>, fact: i64) -> Result<()> {
     connection.run(
         "UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :fact",
@@ -198,8 +200,8 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
 enum Judged {
     /// The statement replaces the older one; `certain` is true if it is a correction.
     Replaces { certain: bool },
-    /// The statement may replace the older one. `shared` is the share that the common words have in either subject,
-    /// whichever is larger.
+    /// The statement may replace the older one. `shared` is the share of the common words in one of the two subjects,
+    /// whichever share is larger.
     Related { shared: f64 },
     /// The statement is about something else.
     Other,
@@ -256,8 +258,8 @@ fn replaces(
     Ok(if related { Judged::Related { shared: of_old.max(of_new) } } else { Judged::Other })
 }
 
-/// Returns whether a statement ends with its only figure, after its subject. `The budget is 500 euros` does. In `Row 7
-/// is done`, the figure belongs to the name.
+/// Returns whether a statement ends with its only figure, after its subject. `The budget is 500 euros` does;
+/// `Row 7 is done` does not, because the figure is part of a name.
 fn ends_with_value(text: &str) -> bool {
     let before = text.split(char::is_numeric).next().unwrap_or("");
     let after = text.rsplit(char::is_numeric).next().unwrap_or("");

@@ -18,15 +18,15 @@ impl Device {
         driver.capabilities().iter().copied().chain(optional).map(str::to_owned).collect()
     }
 
-    /// Returns the key code that devices of this kind use for a named key; `None` if they have no key codes.
+    /// Returns the key code that devices of this kind use for a named key, or `None` if they have no key codes.
     pub fn key_code(&self, key: KeyName) -> Option<i32> {
         self.driver().key_code(key)
     }
 
-    /// Checks that a name can be the name of an app on devices of this kind.
+    /// Checks that a name is valid as the name of an app on devices of this kind.
     ///
     /// # Errors
-    /// If no app can have this name.
+    /// If the name is not valid.
     pub fn check_app(&self, name: &str) -> Result<(), BadParam> {
         self.driver().check_app(name)
     }
@@ -47,8 +47,8 @@ impl Device {
     /// Checks the parts of an intent.
     ///
     /// # Errors
-    /// [`DriverError::Unsupported`] if devices of this kind take no intents. The inner result is an error if a part is
-    /// not acceptable.
+    /// [`DriverError::Unsupported`] if devices of this kind do not support intents. The inner result is an error if a
+    /// part of the intent is not acceptable.
     pub fn check_intent(&self, intent: &Intent) -> Result<Result<(), BadParam>, DriverError> {
         let intents = self.driver().intents().ok_or_else(|| self.no_intents())?;
         Ok(intents.check(intent))

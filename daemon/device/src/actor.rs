@@ -80,7 +80,7 @@ impl ReadRequest {
         None
     }
 
-    /// Returns whether no caller waits for the result any more.
+    /// Returns whether no caller is still waiting for the result.
     fn is_abandoned(&mut self) -> bool {
         match self {
             ReadRequest::Health(w) => w.is_empty(),
@@ -108,8 +108,7 @@ enum Job {
     Guard { granted: oneshot::Sender<oneshot::Sender<()>> },
 }
 
-/// A guard that counts a queued job until the guard is dropped. The job is counted even after its caller has stopped
-/// waiting.
+/// A guard for a queued job. The job is counted until the guard is dropped, even if its caller has stopped waiting.
 struct Queued(Arc<AtomicU64>);
 
 impl Queued {
@@ -125,7 +124,7 @@ impl Drop for Queued {
     }
 }
 
-/// A guard that counts a call as waiting for the device or holding it until the guard is dropped.
+/// A guard for a call that waits for the device or holds it. The call is counted until the guard is dropped.
 pub(super) struct Waiting(Arc<Actor>);
 
 impl Drop for Waiting {
@@ -174,7 +173,7 @@ impl Actor {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// Returns how long the current read or exclusive access has taken; `None` while the device is idle.
+    /// Returns how long the current read or exclusive access has taken, or `None` while the device is idle.
     pub(super) fn turn_time(&self) -> Option<Duration> {
         self.turn.lock().map(|begun| begun.elapsed())
     }

@@ -96,8 +96,8 @@ pub fn is_address(serial: &str) -> bool {
 }
 
 impl Adb {
-    /// Creates a client for the configured program. The server port comes from the configuration, or else from the
-    /// environment variable `ANDROID_ADB_SERVER_PORT`, or else is the default.
+    /// Creates a client for the configured program. The server port is taken from the configuration or else from the
+    /// environment variable `ANDROID_ADB_SERVER_PORT`. If neither sets a port, the default is used.
     pub fn new(settings: &config::Adb) -> Self {
         Self { path: settings.path.clone(), port: settings.server_port.or_else(port_from_env).unwrap_or(DEFAULT_PORT) }
     }
@@ -133,7 +133,7 @@ impl Adb {
         Ok(parse_devices(&self.run(&["devices"]).await?))
     }
 
-    /// Connects to a phone by its address.
+    /// Connects to the phone at an address.
     ///
     /// # Errors
     /// [`AdbError`] if `adb` fails, or exits successfully without having connected.
@@ -143,7 +143,7 @@ impl Adb {
         if connected { Ok(()) } else { Err(AdbError::Failed(output.trim().to_owned())) }
     }
 
-    /// Disconnects from a phone by its address.
+    /// Disconnects from the phone at an address.
     pub async fn disconnect(&self, address: &str) -> Result<(), AdbError> {
         self.run(&["disconnect", address]).await.map(|_| ())
     }
@@ -153,8 +153,8 @@ impl Adb {
         Ok(parse_forwards(&self.run(&["forward", "--list"]).await?))
     }
 
-    /// Forwards a local port (0 for any free port) to a port on the phone; returns the local port. Never rebinds a port
-    /// that is already forwarded.
+    /// Forwards a local port (0 for any free port) to a port on the phone, and returns the local port. Never rebinds a
+    /// port that is already forwarded.
     ///
     /// # Errors
     /// [`AdbError`] if `adb` fails or the local port is in use.
@@ -214,8 +214,8 @@ pub struct Tracker {
 
 impl Tracker {
     /// Waits for the next device list: first the current list, then a new one after each change. Returns `None` when
-    /// the connection to the server is lost. Cancelling the wait loses data only if a list has arrived in part; the
-    /// server sends each list as a whole.
+    /// the connection to the server is lost. Cancelling the wait loses data only if part of a list has already arrived,
+    /// but the server sends each list as a whole.
     pub async fn next(&mut self) -> Option<Vec<AttachedDevice>> {
         let mut length = [0; 4];
         self.stream.read_exact(&mut length).await.ok()?;

@@ -30,11 +30,11 @@ pub enum Key {
 pub enum Input {
     /// Tap at `(x, y)`, in device pixels.
     Tap(f64, f64),
-    /// Long press at `(x, y)`, device pixels, followed by the duration, in milliseconds.
+    /// Long press at `(x, y)`, in device pixels, followed by its duration, in milliseconds.
     LongPress(f64, f64, u32),
     /// Double tap at `(x, y)`, in device pixels.
     DoubleTap(f64, f64),
-    /// Swipe from `(x1, y1)` to `(x2, y2)`, as `[x1, y1, x2, y2]` in device pixels, followed by the duration,
+    /// Swipe from `(x1, y1)` to `(x2, y2)`, as `[x1, y1, x2, y2]` in device pixels, followed by its duration, in
     /// milliseconds.
     Swipe([f64; 4], u32),
     /// Scroll of the whole screen in a direction by an amount.
@@ -154,29 +154,29 @@ pub trait Driver: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the key code that devices of this kind use for a named key; `None` if they have no key codes.
+    /// Returns the key code that devices of this kind use for a named key, or `None` if they have no key codes.
     fn key_code(&self, _key: KeyName) -> Option<i32> {
         None
     }
 
-    /// Checks that a name can be the name of an app on devices of this kind.
+    /// Checks that a name is valid as the name of an app on devices of this kind.
     ///
     /// # Errors
-    /// If no app can have this name.
+    /// If the name is not valid.
     fn check_app(&self, name: &str) -> Result<(), BadParam>;
 
-    /// Returns advice on how to resolve an error; `None` if there is none that is specific to devices of this kind.
+    /// Returns advice on how to resolve an error, or `None` if devices of this kind have no specific advice.
     fn advice(&self, _error: &DriverError) -> Option<&'static str> {
         None
     }
 
-    /// Checks that the device responds; returns the type that its service reports.
+    /// Checks that the device responds, and returns the type of service that it reports.
     fn health(&self) -> DriverFuture<'_, String>;
 
     /// Checks that the device accepts the token.
     fn check_token<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ()>;
 
-    /// Reads which app is in the foreground, and its place.
+    /// Reads the name of the app in the foreground and the place that it shows.
     fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp>;
 
     /// Reads the element tree of the screen.
@@ -185,25 +185,25 @@ pub trait Driver: Send + Sync + 'static {
     /// Takes a screenshot and returns it as a JPEG.
     fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>>;
 
-    /// Performs an input once; returns the device's message.
+    /// Performs an input once, and returns the device's message.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String>;
 
-    /// Returns the interface to the overlay; `None` if the device draws none.
+    /// Returns the interface to the overlay, or `None` if the device draws no overlay.
     fn overlays(&self) -> Option<&dyn Overlays> {
         None
     }
 
-    /// Returns the interface to the installed apps; `None` if the device does not list them.
+    /// Returns the interface to the installed apps, or `None` if the device does not list them.
     fn packages(&self) -> Option<&dyn Packages> {
         None
     }
 
-    /// Returns the interface to the shell; `None` if the device has none.
+    /// Returns the interface to the shell, or `None` if the device has no shell.
     fn shell(&self) -> Option<&dyn Shell> {
         None
     }
 
-    /// Returns the interface for messages to apps; `None` if the device does not support them.
+    /// Returns the interface for messages to apps, or `None` if the device does not support them.
     fn intents(&self) -> Option<&dyn Intents> {
         None
     }
@@ -214,7 +214,7 @@ pub trait Overlays: Send + Sync {
     /// Reads the state of the overlay.
     fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay>;
 
-    /// Changes the overlay; returns its new state.
+    /// Changes the overlay, and returns its new state.
     fn set_overlay<'a>(&'a self, token: Option<&'a Secret>, setting: &'a OverlaySetting) -> DriverFuture<'a, Overlay>;
 }
 
@@ -232,7 +232,7 @@ pub trait Packages: Send + Sync {
 
 /// Optional interface for devices with a shell.
 pub trait Shell: Send + Sync {
-    /// Runs a command that may take `ms` milliseconds; returns its output.
+    /// Runs a command that may take up to `ms` milliseconds, and returns its output.
     fn run<'a>(&'a self, token: Option<&'a Secret>, command: &'a Secret, ms: u32) -> DriverFuture<'a, String>;
 }
 
@@ -244,6 +244,6 @@ pub trait Intents: Send + Sync {
     /// If a part is not acceptable.
     fn check(&self, intent: &Intent) -> Result<(), BadParam>;
 
-    /// Sends an intent that [`Self::check`] has accepted; returns the device's message.
+    /// Sends an intent that [`Self::check`] has accepted, and returns the device's message.
     fn send<'a>(&'a self, token: Option<&'a Secret>, intent: &'a Intent) -> DriverFuture<'a, String>;
 }

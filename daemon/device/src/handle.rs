@@ -89,7 +89,7 @@ impl Device {
         self.actor.inputs()
     }
 
-    /// Returns how long the current read or exclusive access has taken; `None` while the device is idle.
+    /// Returns how long the current read or exclusive access has taken, or `None` while the device is idle.
     pub fn turn_time(&self) -> Option<Duration> {
         self.actor.turn_time()
     }
@@ -134,8 +134,8 @@ impl Device {
         }
     }
 
-    /// Takes or renews the lease. Returns the lease and its generation; [`Device::end_lease`] with this generation ends
-    /// only this lease.
+    /// Takes the lease, or renews it if this session already holds it. Returns the lease and its generation, with which
+    /// [`Device::end_lease`] ends only this lease.
     ///
     /// # Errors
     /// [`Busy`] if another session holds the lease.
@@ -153,7 +153,7 @@ impl Device {
         self.actor.lease.current().is_some_and(|held| held.session == session)
     }
 
-    /// Releases the lease if this session holds it; otherwise returns false.
+    /// Releases the lease if this session holds it. Returns whether the lease was released.
     pub fn release_lease(&self, session: &str) -> bool {
         self.actor.lease.release(session)
     }

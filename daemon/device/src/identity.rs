@@ -1,4 +1,5 @@
-//! The identity of physical devices. It shows without network access whether two configured devices are the same phone.
+//! The identity of physical devices, which shows without network access whether two configured devices are the same
+//! phone.
 //!
 //! Two USB devices are the same if their serials are equal. The forwarded port does not identify the phone behind it.
 //! Otherwise two devices are the same if the normalised host and port of their URLs are equal.

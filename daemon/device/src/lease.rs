@@ -26,7 +26,7 @@ struct Held {
 }
 
 impl Lease {
-    /// Returns the current lease; `None` if there is none or it has expired.
+    /// Returns the current lease, or `None` if no session holds the lease or if it has expired.
     pub fn current(&self) -> Option<LeaseInfo> {
         Self::holder(&mut self.0.lock())
     }
@@ -53,8 +53,8 @@ impl Lease {
         }
     }
 
-    /// Takes or renews the lease. Returns the lease and its generation; [`Lease::end`] with this generation ends only
-    /// this lease.
+    /// Takes the lease, or renews it if this session already holds it. Returns the lease and its generation, with which
+    /// [`Lease::end`] ends only this lease.
     ///
     /// # Errors
     /// [`Busy`] if another session holds the lease.
@@ -71,7 +71,7 @@ impl Lease {
         Ok((lease, generation))
     }
 
-    /// Releases the lease if this session holds it; otherwise returns false.
+    /// Releases the lease if this session holds it. Returns whether the lease was released.
     pub fn release(&self, session: &str) -> bool {
         let mut slot = self.0.lock();
         let held = Self::holder(&mut slot).is_some_and(|l| l.session == session);

@@ -55,7 +55,7 @@ impl Device {
         Ok(PendingRead { answer, _waiting: waiting })
     }
 
-    /// Checks that the device responds; returns the type that its service reports.
+    /// Checks that the device responds, and returns the type of service that it reports.
     pub async fn health(self: &Arc<Self>) -> Result<String, DriverError> {
         self.queue_read(None, ReadRequest::Health)?.answer().await
     }
@@ -143,7 +143,8 @@ impl Device {
         Ok(self.stamp(self.shared(snapshot)))
     }
 
-    /// Returns the previous screen if this snapshot equals it, so that the results computed from it are reused.
+    /// Returns the previous screen if its snapshot equals this one, so that its cached results are reused. Otherwise
+    /// returns a new screen.
     fn shared(&self, snapshot: Snapshot) -> Arc<Screen> {
         let mut last = self.actor().tree.lock();
         match &*last {

@@ -4,12 +4,12 @@ use rusqlite::Connection;
 
 use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
-/// Returns the row id of a device; `None` if it has no row yet.
+/// Returns the row id of a device, or `None` if it has no row yet.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
     connection.first("SELECT id FROM devices WHERE name = :name", args! {name}, |row| row.get("id"))
 }
 
-/// Returns the row id of a device. Inserts or undeletes the row if necessary, and updates the kind that it records.
+/// Returns the row id of a device. Inserts or undeletes the row if necessary, and updates the device's kind in it.
 pub fn row_id(connection: &Connection, origin: &str, name: &str, kind: &str) -> Result<i64> {
     let now = now_ms();
     connection.one(

@@ -55,7 +55,7 @@ impl DeviceGuard {
         self.device.read_tree(token).await
     }
 
-    /// Performs a command once; returns the device's message.
+    /// Performs a command once, and returns the device's message.
     ///
     /// # Errors
     /// [`DriverError`] if the command failed; [`DriverError::Lost`] if it is unknown whether the device performed it.
@@ -76,10 +76,10 @@ impl DeviceGuard {
         device.track_health(result)
     }
 
-    /// Changes the overlay that the device draws; returns the overlay's new state.
+    /// Changes the overlay that the device draws, and returns the overlay's new state.
     ///
     /// # Errors
-    /// [`DriverError`]; [`DriverError::Unsupported`] if the device draws no overlay.
+    /// [`DriverError`] if the request failed; [`DriverError::Unsupported`] if the device draws no overlay.
     pub async fn set_overlay(&self, token: Option<&Secret>, setting: &OverlaySetting) -> Result<Overlay, DriverError> {
         let (device, driver) = (&self.device, self.device.driver());
         let Some(overlays) = driver.overlays() else { return Err(device.no_overlay()) };

@@ -22,7 +22,7 @@ use afd_screen::page::Snapshot;
 
 /// Initial delay between attempts to reach the adb server or a missing phone; it doubles with each attempt.
 const RETRY: Duration = Duration::from_secs(2);
-/// Maximum delay between these attempts.
+/// Maximum delay between attempts to reach the adb server or a missing phone.
 const MAX_RETRY: Duration = Duration::from_secs(30);
 /// Interval at which the device list is polled, in addition to the server's own updates.
 const POLL_INTERVAL: Duration = Duration::from_secs(3);
@@ -48,7 +48,7 @@ impl UsbLink {
         Adb::new(&self.adb.read())
     }
 
-    /// Returns the state in which `adb` lists the phone; `None` if it is not attached.
+    /// Returns the connection state that `adb` lists for the phone, or `None` if the phone is not attached.
     async fn state(&self, adb: &Adb) -> Result<Option<String>, String> {
         let devices = adb.devices().await.map_err(|e| e.to_string())?;
         Ok(devices.into_iter().find(|d| d.serial == self.usb.serial).map(|d| d.state))
@@ -107,7 +107,7 @@ impl OverUsb {
         let _ = self.verified.get_or_try_init(|| self.link.repair()).await;
     }
 
-    /// Runs a request; if nothing reached the phone, repairs the forward and runs the request once more.
+    /// Runs a request. If nothing reached the phone, repairs the forward and runs the request once more.
     fn with_repair<'a, T: Send + 'a>(
         &'a self,
         work: impl Fn() -> DriverFuture<'a, T> + Send + Sync + 'a,
@@ -174,8 +174,9 @@ impl Driver for OverUsb {
         self.with_repair(move || self.driver.screenshot(token, shot))
     }
 
-    /// Resends an input that certainly did not reach the phone, unless the input targets a point. The repair takes a
-    /// while, so the screen may have changed since the point was chosen.
+    /// Performs an input. If the input certainly did not reach the phone, repairs the forward. The input is then
+    /// resent, unless it targets a point: the repair takes a while, so the screen may have changed since the point was
+    /// chosen.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         match input {
             Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {

@@ -8,7 +8,7 @@ use afd_base::model::embed::{BUILTIN, Builtin};
 use afd_base::text;
 use afd_store::{Result, Sql as _, args, now_ms, read, word};
 
-/// Source of entries that come from the user.
+/// Value of [`Described::source`] for entries that come from the user.
 const USER: &str = "user";
 
 /// The row of another table that an entry represents.
@@ -135,7 +135,7 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
     Ok(())
 }
 
-/// Removes from the index an entry that cannot be derived. The entry is derived again when its row changes.
+/// Removes an entry from the index because it could not be derived. The next attempt follows when its row changes.
 pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
     let before = stored(connection, entry)?;
     terms::remove(connection, entry, &before.terms)?;
@@ -226,7 +226,8 @@ pub fn recorded_since(connection: &Connection, session: i64, since: i64) -> Resu
     )
 }
 
-/// Returns up to `limit` entries of a kind with their rows, as row ids, newest first.
+/// Returns the row ids of up to `limit` entries of a kind, newest first, each with the row id of the row that the entry
+/// represents.
 pub fn of_kind(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i64, i64)>> {
     connection.all(
         "SELECT id, row_id FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 ORDER BY row_id DESC LIMIT :limit",
@@ -337,9 +338,9 @@ pub fn count_private(connection: &Connection) -> Result<i64> {
     })
 }
 
-/// Checks up to `limit` entries after the entry `after`: the terms and the built-in model's vector of each entry, and
-/// the sketch of each vector. Returns the last checked entry and the damaged entries, or `None` if there are no more
-/// entries.
+/// Checks up to `limit` entries whose row ids are greater than `after`: their terms, their vectors from the built-in
+/// model, and the sketches of all their vectors. Returns the row ids of the last checked entry and of the damaged
+/// entries, or `None` if there are no more entries.
 pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(i64, Vec<i64>)>> {
     let builtin = vectors::find_model(connection, BUILTIN)?.map_or(0, |model| model.id);
     let mut statement = connection.prepare_cached(

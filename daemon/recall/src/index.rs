@@ -24,17 +24,19 @@ use afd_store::args;
 
 /// Number of entries that are read at a time.
 const PAGE: i64 = 4_096;
-/// Number of second-stage candidates for each result, and minimum number of such candidates.
+/// Number of second-stage candidates for each result.
 const SIGNS_FOR_EACH: usize = 100;
+/// Minimum number of second-stage candidates.
 const LEAST_BY_SIGNS: usize = 1_000;
-/// Number of third-stage candidates for each result, and minimum number of such candidates.
+/// Number of third-stage candidates for each result.
 const VECTORS_FOR_EACH: usize = 8;
+/// Minimum number of third-stage candidates.
 const LEAST_BY_VECTORS: usize = 80;
 
 /// Value that marks an entry without a place in the index.
 const NOWHERE: u32 = u32::MAX;
 
-/// Sketches of one model's vectors, by the places of the entries in the index.
+/// Sketches of one model's vectors, indexed by the places of their entries.
 #[derive(Debug, Default)]
 struct Sketches {
     /// Number of 64-bit words in a sketch; 0 if there are no sketches yet.

@@ -15,7 +15,7 @@ pub struct Outbox {
     pub collection: String,
     /// Entry version up to which changes were sent.
     pub position: i64,
-    /// Entry version up to which changed entries were deleted from this collection while another one was in use.
+    /// Entry version up to which changed entries were deleted from this collection while another collection was in use.
     pub forgotten: i64,
     /// Number of the current upload round. In each round, all entries are sent.
     pub round: i64,
@@ -125,7 +125,7 @@ pub fn begin_again(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Deletes an outbox whose points were deleted.
+/// Deletes an outbox after its points were deleted from the external index.
 pub fn delete(connection: &Connection, id: i64) -> Result<()> {
     connection.run("DELETE FROM outboxes WHERE id = :id", args! {id})?;
     Ok(())

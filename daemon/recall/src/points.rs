@@ -75,11 +75,11 @@ impl Payload {
 /// A vector with its payload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// Id, a UUID.
+    /// UUID that identifies the point.
     pub id: String,
     /// The vector.
     pub vector: Vec<f32>,
-    /// Its payload.
+    /// Payload stored with the vector.
     pub payload: Payload,
 }
 
@@ -88,7 +88,7 @@ pub struct Point {
 pub struct Neighbour {
     /// Cosine of the angle between the point's vector and the query vector.
     pub score: f64,
-    /// Its payload.
+    /// Payload of the point.
     pub payload: Payload,
 }
 
@@ -113,7 +113,7 @@ pub struct Filters {
     pub expires_until: Option<i64>,
     /// Current time, in Unix milliseconds. Expired entries are not returned.
     pub now: i64,
-    /// Whether archived entries are returned, too.
+    /// Whether archived entries are also returned.
     pub archived: bool,
 }
 

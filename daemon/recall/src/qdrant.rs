@@ -43,7 +43,7 @@ const INDEXES: [(&str, &str); 11] = [
     ("version", "integer"),
 ];
 
-/// Error that a request to Qdrant can return.
+/// Error returned by a request to a Qdrant server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QdrantError {
     /// The server cannot be reached or is busy.
@@ -52,8 +52,8 @@ pub enum QdrantError {
     /// The collection does not exist.
     #[error("it has no such collection")]
     NoCollection,
-    /// The server cannot be used: the key is wrong, the collection has another vector size, or it is not a Qdrant
-    /// server.
+    /// The server cannot be used: the key is wrong, the collection has a different vector size, or the server is not a
+    /// Qdrant server.
     #[error("{0}")]
     Unusable(String),
     /// The server rejected the content of the request.
@@ -159,7 +159,7 @@ impl Qdrant {
     /// Creates a collection and its payload indexes, if they do not exist.
     ///
     /// # Errors
-    /// If the server cannot be reached, or the collection has vectors of another size.
+    /// If the server cannot be reached, or if the collection has vectors of a different size.
     pub async fn prepare(&self, collection: &str, dimensions: i64) -> Result<()> {
         let found = self.call(Method::GET, collection, None, WRITE_TIMEOUT).await;
         match found {
@@ -227,14 +227,14 @@ impl Qdrant {
         counted["count"].as_i64().ok_or_else(|| QdrantError::Unusable("its answer has no count".to_owned()))
     }
 
-    /// Returns the last error if the server could not be reached within the last few seconds, so that searches do not
-    /// wait for the server again.
+    /// Returns the last connection error if it occurred within the last few seconds, so that searches do not wait for
+    /// an unreachable server again.
     fn check(&self) -> Result<()> {
         let failed = self.failed.lock().clone();
         failed.filter(|(at, _)| at.elapsed() < LEFT_ALONE).map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Returns up to `limit` points that are nearest to a vector.
+    /// Returns the points nearest to a vector, up to `limit`.
     ///
     /// # Errors
     /// If the server cannot be reached.

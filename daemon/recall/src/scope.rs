@@ -53,7 +53,7 @@ pub struct Scope {
     pub expires_until: Option<i64>,
     /// Current time, in Unix milliseconds. Expired entries are not returned.
     pub now: i64,
-    /// Whether archived entries are returned, too.
+    /// Whether archived entries are also returned.
     pub archived: bool,
 }
 

@@ -26,8 +26,9 @@ use afd_store::Result;
 
 /// Constant `K` in the fusion formula. A larger value reduces the advantage of the first ranks.
 const K: f64 = 4.0;
-/// Maximum share of a score that old age takes away, and that low confidence takes away.
+/// Maximum share by which an entry's age reduces its score.
 const BY_AGE: f64 = 0.15;
+/// Maximum share by which an entry's low confidence reduces its score.
 const BY_CONFIDENCE: f64 = 0.15;
 /// Minimum cosine similarity of a vector match, for other models and for the built-in one. Matches below it are
 /// ignored.
@@ -151,10 +152,11 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
 
 /// Minimum share of the words of the query, weighted by rarity, at which a full-text match is not weak.
 const HAS_WORDS: f64 = 0.25;
-/// Minimum cosine at which a vector match is not weak: for the built-in model, for a model that knows the language of
-/// the query, and the amount that is added for a model that only knows the script of the query.
+/// Minimum cosine at which a vector match by the built-in model is not weak.
 const NEAR_BUILTIN: f64 = 0.17;
+/// Minimum cosine at which a vector match by a model that knows the language of the query is not weak.
 const NEAR_FLUENT: f64 = 0.35;
+/// Maximum amount added to `NEAR_FLUENT` for a model that only knows the script of the query.
 const NEAR_FOREIGN_MORE: f64 = 0.1;
 
 /// Returns whether a match is weak. A nearest-neighbour search always returns something, even for a question without an
@@ -208,8 +210,8 @@ fn factors(entry: &Filtered, ask: &Ask) -> (f64, f64) {
     (age, 1.0 - BY_CONFIDENCE * (1.0 - f64::from(entry.confidence).clamp(0.0, 1.0)))
 }
 
-/// Folds entries with the same wording into one result at the place of the first. The result shows an entry of this
-/// store if there is one, then preferably an entry that comes from the user, then the entry with the highest
+/// Merges entries with the same wording into one result, at the position of the first. The entry to show is chosen in
+/// this order: an entry of this store, then an entry that comes from the user, then the entry with the highest
 /// confidence.
 fn fold(index: &dyn VectorIndex, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> {
     let mut kept: Vec<Ranked> = Vec::new();

@@ -19,13 +19,15 @@ use rustc_hash::FxHashMap;
 use afd_base::text::{self, cut};
 use afd_store::{Result, Sql as _, args};
 
-/// Maximum length of the indexed text, characters, and maximum number of distinct terms in it.
+/// Maximum length of the indexed text, in characters.
 const MAX_TEXT: usize = 24_000;
+/// Maximum number of distinct terms in the indexed text.
 const MAX_TERMS: usize = 512;
 /// Length of a term's key, in bytes.
 const KEY: usize = 5;
-/// The usual BM25 parameters: the influence of repeated terms, and of the length of an entry.
+/// BM25 parameter `k1`: the influence of repeated terms.
 const K1: f64 = 1.2;
+/// BM25 parameter `b`: the influence of an entry's length.
 const B: f64 = 0.6;
 
 /// Terms in a piece of text: their keys and counts, and the number of words.
@@ -303,7 +305,7 @@ fn count_in(connection: &Connection, term: i64, entry: i64) -> Result<Option<i64
     )
 }
 
-/// An entry with the score of the terms that were evaluated so far.
+/// An entry with its score for the terms that have been evaluated so far.
 #[derive(Debug, Clone, Copy)]
 struct Scored {
     entry: i64,

@@ -98,7 +98,7 @@ pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the vector that a model computed for an entry.
+/// Returns the vector that a model computed for an entry, if there is one.
 pub fn get(connection: &Connection, model: i64, entry: i64) -> Result<Option<Vec<f32>>> {
     let bytes: Option<Vec<u8>> = connection.first(
         "SELECT vector FROM embeddings WHERE entry_id = :entry_id AND model_id = :model_id",

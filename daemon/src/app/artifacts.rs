@@ -28,7 +28,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ArtifactDelete, _, _>(|core, p| async move { delete(&core, &p).await });
 }
 
-/// Name of the job that enforces the size and age limits.
+/// Name of the job that enforces the size and age limits on artifacts.
 pub(super) const LIMITS_JOB: &str = "artifact-limits";
 
 impl From<ArtifactError> for Error {
@@ -140,8 +140,8 @@ impl Call {
 }
 
 impl Core {
-    /// Writes an artifact that belongs to a session but to no device: to `file`, the value of parameter `field`, else
-    /// to the shared root.
+    /// Writes an artifact that belongs to a session but to no device. It is written to `file`, the value of the
+    /// parameter `field`, if that is given, else to the shared root.
     pub(super) async fn save_for_session(
         self: &Arc<Self>,
         session: &str,

@@ -40,7 +40,7 @@ impl Core {
     /// Resolves the device and the session of a call and gets or creates their rows.
     ///
     /// # Errors
-    /// If no device matches, if several do, or if the session name is invalid.
+    /// If no device or more than one device matches, or if the session name is invalid.
     pub async fn call<P: DeviceCall>(self: &Arc<Self>, params: &P) -> Result<Call> {
         self.addressed(params)?.open().await
     }

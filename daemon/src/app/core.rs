@@ -101,8 +101,8 @@ impl Core {
         }))
     }
 
-    /// Cleans up after the previous run: loads the hashes of typed text and converts open intents to `OUTCOME_UNKNOWN`
-    /// events. Returns the number of intents closed.
+    /// Restores state from the previous run: loads the hashes of typed text, and converts open intents to
+    /// `OUTCOME_UNKNOWN` events. Returns the number of intents closed.
     ///
     /// # Errors
     /// If the database cannot be used.
@@ -121,8 +121,8 @@ impl Core {
             .map(|closed| closed.len())
     }
 
-    /// Returns whether the database is damaged and the daemon must be restarted to work without it, as the settings
-    /// allow.
+    /// Returns whether the database is damaged and the settings allow the daemon to work without it, which requires a
+    /// restart.
     pub fn must_restart_to_work(&self) -> bool {
         self.substitute.is_none() && !self.config.get().memory_required && self.store.damage().is_some()
     }

@@ -25,7 +25,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// Creates an error without hint and details.
+    /// Creates an error without a hint or details.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None, details: None }
     }
@@ -42,7 +42,7 @@ impl Error {
         self
     }
 
-    /// Creates an `INVALID_PARAMS` error: the path of the parameter, what was expected, and what was received.
+    /// Creates an `INVALID_PARAMS` error with the path of the parameter, what was expected, and what was received.
     pub fn param(path: &str, expected: &str, got: impl std::fmt::Display) -> Self {
         let got = got.to_string();
         Self::new(ErrorCode::InvalidParams, format!("{path}: expected {expected}, got {got}"))

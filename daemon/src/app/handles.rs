@@ -19,7 +19,7 @@ use afd_workspace as sessions;
 
 /// Session views, hashes of typed text, and the index of screen states.
 pub struct Experience {
-    /// Newest observation and aliases of each session and device.
+    /// Newest observation and aliases for each session on each device.
     pub(super) views: Views,
     /// Keyed hashes of typed text, used to recognise and redact it.
     pub(super) secrets: Arc<Secrets>,
@@ -59,9 +59,9 @@ pub struct Sessions {
     rows: Mutex<HashMap<String, i64>>,
     /// Counter that is incremented whenever row ids are forgotten.
     changes: AtomicU64,
-    /// Held while a progress file is written, by session.
+    /// Locks held while a session's progress files are written, by session name.
     pub(super) progress: KeyedLocks<String>,
-    /// Held while a conversation is written, by session and name.
+    /// Locks held while a conversation is written, by session and conversation name.
     pub(super) conversations: KeyedLocks<String>,
     /// Tokenizers, loaded on first use.
     pub tokenizers: Arc<Tokenizers>,

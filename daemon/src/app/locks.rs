@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use afd_base::sync::KeyedLocks;
 
-/// Locks of the use cases.
+/// Locks that use cases hold to serialise calls.
 #[derive(Default)]
 pub(super) struct CallLocks {
-    /// Actions with a request key, by session, device and key.
+    /// Locks for actions with a request key, by session, device and key.
     pub(super) acts: KeyedLocks<(String, String, String)>,
-    /// Other calls with a request key, by method and key.
+    /// Locks for other calls with a request key, by method and key.
     pub(super) calls: KeyedLocks<(&'static str, String)>,
     /// Held during imports, exports and backups, which exclude each other.
     pub(super) memory: Arc<tokio::sync::Mutex<()>>,

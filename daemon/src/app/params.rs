@@ -54,8 +54,8 @@ fn within_limits<T: Limited>(params: T) -> Result<T, Error> {
 /// Maximum number of values in a call that are rewritten as plain numbers.
 const MAX_NUMBERS: usize = 32;
 
-/// Returns the parameters with the value at a path written as a plain number, because clients also send whole numbers
-/// as `3.0` and `"3"`. `None` for any other error, or if the value is not such a number.
+/// Rewrites the value at a path as a plain number, because clients also send whole numbers as `3.0` and `"3"`. Returns
+/// the changed parameters, or `None` if `message` reports a different error or the value is not such a number.
 fn with_number(text: &str, path: &str, message: &str) -> Option<String> {
     let expected = message.split(", expected ").nth(1)?.split_whitespace().next()?;
     let is_number = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "f32", "f64"].contains(&expected);
@@ -133,7 +133,7 @@ fn value_at(text: &str, path: &str) -> String {
     if value.is_empty() { "another value".to_owned() } else { short.to_owned() }
 }
 
-/// Converts a serde error message into path, expected and got.
+/// Converts a serde error message into an error with `path`, `expected` and `got`.
 fn explain(text: &str, path: &str, message: &str) -> Error {
     let message = message.rsplit_once(" at line ").map_or(message, |(s, _)| s);
     let quoted = |s: &str| s.split('`').nth(1).unwrap_or("").to_owned();

@@ -31,7 +31,7 @@ use super::{Core, Error, Result, scope};
 use afd_experience::memory::requests;
 use afd_store::{Opening, Store, with_opening};
 
-/// The work of a call; its result is JSON.
+/// Future that executes a call and returns its result as JSON.
 pub type Work = BoxFuture<'static, Result<Box<RawValue>>>;
 
 /// Result of a call, as JSON.
@@ -224,7 +224,7 @@ fn replayed(result: Option<String>) -> Result<Response> {
     Ok(Response { result: raw, is_recorded: true })
 }
 
-/// Returns the error for a call that was started by a daemon that died before the call finished.
+/// Returns the error for a call that did not finish because the daemon that started it died.
 fn interrupted() -> Error {
     Error::new(ErrorCode::OutcomeUnknown, "this call was started, but the daemon stopped before it finished")
         .hint("check whether it took effect before repeating it with a new requestKey")

@@ -117,7 +117,7 @@ impl CallScope {
         self.order.clone().lock_owned().await
     }
 
-    /// Sets the record that tasks of the call write with their first write.
+    /// Sets the record that is written together with the call's first write.
     pub(super) fn set_opening(&self, opening: Arc<Opening>) {
         let _ = self.opening.set(opening);
     }
@@ -162,10 +162,10 @@ pub fn cancelled() -> Error {
     Error::new(ErrorCode::Cancelled, "the call was cancelled before it changed anything")
 }
 
-/// Runs the work of a call until it finishes or the call is cancelled.
+/// Runs the future of a call until it finishes or the call is cancelled.
 ///
 /// # Errors
-/// `CANCELLED` if the call is cancelled; the work is then dropped.
+/// `CANCELLED` if the call is cancelled; the future is then dropped.
 pub async fn run_call<F: Future>(scope: Arc<CallScope>, work: F) -> Result<F::Output> {
     let watched = scope.clone();
     if scope.state.load(Ordering::SeqCst) == CANCELLED {

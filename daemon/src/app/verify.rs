@@ -110,8 +110,8 @@ fn unknown_activity(snapshot: &Snapshot) -> Error {
 /// Implements `verify.element`.
 ///
 /// # Errors
-/// `ASSERTION_FAILED` if the condition does not hold, `UNSUPPORTED` if the screen does not show it, `TARGET_AMBIGUOUS`
-/// if several elements match.
+/// `ASSERTION_FAILED` if the condition does not hold, `UNSUPPORTED` if the screen does not reveal whether it
+/// holds, `TARGET_AMBIGUOUS` if several elements match.
 pub async fn element(core: &Arc<Core>, params: &ElementParams) -> Result<Reply<VerifyResult>> {
     if params.text.trim().is_empty() {
         return Err(Error::param("text", "at least one character", "an empty string"));
@@ -317,7 +317,7 @@ impl Call {
         }
     }
 
-    /// Returns the only element that a check concerns.
+    /// Returns the element to check: the one that the alias refers to, else the only element that matches the label.
     fn checked_element(
         &self,
         text: &str,

@@ -82,7 +82,7 @@ fn stuck_device(devices: &Registry) -> Option<String> {
     Some(format!("the device {} has been in use for more than {} min", stuck.name(), MAX_TURN.as_secs() / 60))
 }
 
-/// Returns a summary of the state in one line.
+/// Returns a one-line summary of the daemon's state.
 fn summary(core: &Core) -> String {
     let damage = core.damage().map_or_else(String::new, |damage| format!("; {damage}"));
     let (devices, connections) = (core.devices.list().len(), core.runtime.connections.load(Ordering::SeqCst));

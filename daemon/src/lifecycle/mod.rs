@@ -136,7 +136,7 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
     Ok((runtime, core, listener, Arc::new(Mutex::new(locks))))
 }
 
-/// Serves until the daemon is asked to stop; calls `ready` once the settings are being watched and the socket is about
+/// Serves until the daemon is asked to stop. Calls `ready` once the settings are being watched and the socket is about
 /// to be served.
 async fn serve(
     core: Arc<Core>,

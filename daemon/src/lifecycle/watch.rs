@@ -12,8 +12,8 @@ use afd_base::task::failpoint;
 /// Delay between a change and the reload: editors write in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
-/// Watches the directory rather than the file, as editors replace files. Returns `None` if watching fails; SIGHUP then
-/// still reloads the configuration.
+/// Watches the directory of the configuration file rather than the file itself, because editors replace files. Returns
+/// `None` if watching fails; SIGHUP then still reloads the configuration.
 pub(super) fn start(core: &Arc<Core>) -> Option<notify::RecommendedWatcher> {
     let path = core.config.path().to_owned();
     let dir = path.parent()?.to_owned();

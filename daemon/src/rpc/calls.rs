@@ -25,7 +25,7 @@ pub(super) struct Calls {
     /// Number of subscriptions that the client created and has not ended.
     subscriptions: AtomicUsize,
     notifications: mpsc::Sender<Box<RawValue>>,
-    /// Lock that makes the writing calls on the connection start one after another.
+    /// Lock that makes writing calls on the connection start one after another.
     order: Arc<tokio::sync::Mutex<()>>,
     /// The connection's lane in the store's write queue.
     lane: u64,
@@ -53,7 +53,7 @@ impl Drop for TrackedCall {
     }
 }
 
-/// Returns the guard for a call that no connection tracks, which is a notification.
+/// Returns a guard for a notification, which is not tracked.
 pub(super) fn untracked() -> TrackedCall {
     TrackedCall { calls: None, scope: CallScope::new(None, Arc::default(), new_lane(), None) }
 }
@@ -112,7 +112,7 @@ impl Calls {
         running.calls.iter().rev().find(|(own, _)| own == id).is_some_and(|(_, scope)| scope.cancel())
     }
 
-    /// Counts a subscription that was created (`true`) or ended (`false`).
+    /// Updates the number of subscriptions after one was created (`true`) or ended (`false`).
     pub(super) fn count_subscription(&self, created: bool) {
         let change = |count: usize| Some(if created { count + 1 } else { count.saturating_sub(1) });
         let _ = self.subscriptions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);

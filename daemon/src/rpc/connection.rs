@@ -67,7 +67,7 @@ pub(super) async fn stopped(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
-/// What the loop that serves a connection can receive next.
+/// An event that the loop serving a connection handles.
 enum Event {
     Incoming(Incoming),
     /// A call has finished. Its response is `None` if it was a notification.
@@ -89,9 +89,9 @@ struct Finished {
 
 type Responses = mpsc::Sender<Finished>;
 
-/// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`. A
-/// batch begins only after the response of the previous batch has been written. Otherwise unread batch responses would
-/// fill the memory.
+/// Executes a message. Returns the response if it is ready at once; otherwise spawns a task that sends the response to
+/// `responses`. A batch begins only after the response of the previous batch has been written. Otherwise unread batch
+/// responses would fill the memory.
 fn start(caller: Caller, bytes: Vec<u8>, batches: &Arc<Semaphore>, responses: &Responses) -> Option<Finished> {
     let batches = dispatch::is_batch(&bytes).then(|| batches.clone());
     let mut work = Box::pin(async move {
@@ -232,7 +232,7 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// Handles an event; returns `false` if the connection must end.
+    /// Handles an event. Returns `false` if the connection must end.
     fn handle(&mut self, event: Event) -> bool {
         match event {
             Event::Incoming(Incoming::Message(bytes)) => {

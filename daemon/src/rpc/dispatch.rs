@@ -56,8 +56,7 @@ impl Caller {
 /// Methods that are served on a reserved slot, when the connection limit is reached.
 const ADMIN_METHODS: [&str; 3] = ["daemon.version", "daemon.status", "daemon.shutdown"];
 
-/// Executes a message and returns its response; `None` for a notification, and for a batch that contains only
-/// notifications.
+/// Executes a message. Returns its response, or `None` for a notification or a batch that contains only notifications.
 pub(super) async fn handle_message(caller: Caller, bytes: Vec<u8>) -> Option<Response> {
     if caller.reserved && !is_admin_call(&bytes) {
         let (id, _) = prepare_error(&bytes);

@@ -1,8 +1,8 @@
 //! Connection limit: decides which connections get a slot.
 //!
 //! Up to the limit every connection gets a slot. Beyond it, the connection that has been idle longest is evicted if it
-//! has been idle for long enough. If no connection has been, a few reserved slots serve only the admin methods, so that
-//! no number of clients can keep the owner from querying the status or shutting the daemon down.
+//! has been idle for long enough. If there is no such connection, a few reserved slots serve only the admin methods, so
+//! that no number of clients can keep the owner from querying the status or shutting the daemon down.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,7 +29,7 @@ pub(super) struct Slot {
     id: u64,
     reserved: bool,
     opened: Instant,
-    /// Time of the last activity in milliseconds after `opened`, plus one; 0 means never.
+    /// Time of the last activity in milliseconds after `opened`, plus one; 0 if there was none.
     last_activity: AtomicU64,
     busy: AtomicBool,
     evicted: CancellationToken,
@@ -40,7 +40,7 @@ pub(super) struct Slot {
 pub(super) struct Slots {
     taken: Mutex<Vec<Entry>>,
     next_id: AtomicU64,
-    /// The configured limit, and the limit that the number of descriptors allows.
+    /// The configured connection limit, and the limit that the number of file descriptors allows.
     limits: Mutex<(usize, usize)>,
 }
 
@@ -50,7 +50,7 @@ struct Entry {
 }
 
 impl Slots {
-    /// Returns a slot for a new connection; `None` if not even a reserved slot is available.
+    /// Assigns a slot to a new connection. Returns `None` if not even a reserved slot is available.
     pub(super) fn admit(self: &Arc<Self>, limit: usize, idle: Duration) -> Option<Arc<Slot>> {
         // This is declared before the lock guard and therefore dropped after it, because dropping the last reference to
         // a slot takes the lock.
@@ -95,8 +95,8 @@ impl Slots {
     }
 }
 
-/// Raises the number of descriptors that this process may open to the number that `connections` need, as far as
-/// permitted. Returns the number of connections for which the descriptors suffice, at most `connections`.
+/// Raises this process's file descriptor limit, as far as permitted, to the number that `connections` connections need.
+/// Returns the number of connections for which the limit suffices, at most `connections`.
 fn allow_descriptors(connections: usize) -> usize {
     let wanted = u64::try_from(connections).unwrap_or(u64::MAX).saturating_add(OTHER_DESCRIPTORS);
     let mut limit = rustix::process::getrlimit(Resource::Nofile);

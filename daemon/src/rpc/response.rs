@@ -2,15 +2,15 @@
 //!
 //! Small responses are bounded by the limits on connections and on calls in flight. Large responses are not: a few
 //! hundred clients that request large responses and never read them could hold gigabytes. Therefore each large response
-//! takes its size from a shared account until it has been written. If the account is empty, an error replaces the
-//! response.
+//! reserves its size from a shared budget until it has been written. If the budget does not suffice, an error replaces
+//! the response.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Unit in which responses are counted, in bytes. Smaller responses are not counted.
+/// Unit in which response memory is counted, in bytes. Smaller responses are not counted.
 const UNIT: usize = 1 << 20;
-/// Number of units that all responses together may hold, which is more than a single response of the maximum size
-/// needs.
+/// Maximum number of units that all responses together may hold. This is more than a single response of the maximum
+/// size needs.
 const UNITS: usize = 96;
 
 static FREE: Semaphore = Semaphore::const_new(UNITS);

@@ -55,8 +55,8 @@ pub fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Resul
     serde_json::from_str(&text).map_err(|error| conversion_error(row, column, error))
 }
 
-/// Converts the error for a row that cannot be decoded to `None`, so that one damaged row does not hide all others.
-/// Other errors are returned unchanged.
+/// Returns `None` instead of the error for a row that cannot be decoded, so that one damaged row does not hide all
+/// others. Other errors are returned unchanged.
 pub fn skip_unreadable<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -68,12 +68,12 @@ pub fn skip_unreadable<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T
     }
 }
 
-/// Serialises a value as JSON for a column; `null` if that fails.
+/// Serialises a value as JSON for a column. Returns the JSON text `null` if that fails.
 pub fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// Parses a JSON list from a column; empty if the text is malformed.
+/// Parses a JSON list from a column. Returns an empty list if the text is malformed.
 pub fn parse_list<T: DeserializeOwned>(text: &str) -> Vec<T> {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Result, SCHEMA, StoreError, migrate, schema_of};
 
-/// Copies a consistent snapshot of a connection's database to a new file. Writes can continue during this time. The
-/// copy is a single file, without a write-ahead log.
+/// Copies a consistent snapshot of a connection's database to a new file. Writes can continue while the copy is made.
+/// The copy is a single file, without a write-ahead log.
 ///
 /// # Errors
 /// If the copy cannot be written.

@@ -11,7 +11,8 @@ use tokio::sync::Notify;
 use super::error::StoreError;
 use afd_base::file::{self, with_suffix};
 
-/// Number of suspicions that checks may clear. After that, writes stay refused, because the database keeps failing.
+/// Maximum number of suspicions that checks may clear. After that, writes stay refused, because the database keeps
+/// failing.
 const MAX_DISPELLED: u32 = 3;
 
 /// Prefix of the text in a mark that records a deleted or replaced file.
@@ -49,7 +50,7 @@ pub struct Failing {
 struct Inner {
     state: Mutex<Option<State>>,
     dispelled: Mutex<u32>,
-    /// Why the last write failed; `None` if a write has succeeded since.
+    /// Why the last write failed, or `None` if it did not fail.
     failing: Mutex<Option<Failing>>,
     rollbacks: Arc<AtomicU64>,
     suspected: Notify,
@@ -115,7 +116,7 @@ impl Damage {
         self.inner.rollbacks.clone()
     }
 
-    /// Records the error of the last write that changed anything; `None` if that write was committed.
+    /// Records the error of the last write that changed anything, or `None` if that write was committed.
     pub(super) fn set_failing(&self, error: Option<&StoreError>) {
         let why = error.map(|error| Failing { why: error.to_string(), locked: matches!(error, StoreError::Locked) });
         let mut failing = self.inner.failing.lock();
@@ -125,7 +126,7 @@ impl Damage {
         *failing = why;
     }
 
-    /// Returns why the last write failed; `None` if a write has succeeded since.
+    /// Returns why the last write failed, or `None` if it did not fail.
     pub(super) fn failing(&self) -> Option<Failing> {
         self.inner.failing.lock().clone()
     }
@@ -203,8 +204,8 @@ impl Files {
         Self { database: database.to_owned(), log: with_suffix(database, "-wal"), ids: (id(database), None) }
     }
 
-    /// Checks, after a commit, that the paths still lead to the files that were written. The error describes what is
-    /// wrong.
+    /// Checks, after a commit, that the paths still lead to the files that were written. The error describes the
+    /// problem.
     pub(super) fn check(&mut self) -> Result<(), String> {
         let now = (id(&self.database), id(&self.log));
         // The first write creates the write-ahead log.

@@ -14,7 +14,7 @@ use super::queue::{Next, Queue};
 use super::work::{Acknowledge, Done, Queued, Report, Work};
 use super::{Result, Risk, StoreError};
 
-/// Maximum number of writes in a group, which share a commit.
+/// Maximum number of writes in a group. All writes in a group share one commit.
 pub(super) const MAX_GROUP: usize = 256;
 /// Time after which no further writes join a group and it is committed. A write that arrives while a group runs waits
 /// at most for this time, one more write, and the commit.

@@ -157,7 +157,7 @@ impl Store {
         self.damage.get().map(|what| if self.is_gone() { what } else { format!("the database is damaged: {what}") })
     }
 
-    /// Returns why the last write failed, for example a full disk. `None` if a write has succeeded since.
+    /// Returns why the last write failed, for example because the disk is full, or `None` if it did not fail.
     pub fn failing(&self) -> Option<Failing> {
         self.damage.failing()
     }
@@ -348,7 +348,7 @@ impl Store {
     }
 
     /// Checks the integrity of the whole database, which may take a long time. Damage is recorded and returned, and all
-    /// further writes are refused. If there is none, a suspicion of damage is cleared.
+    /// further writes are refused. If the database is undamaged, a suspicion of damage is cleared.
     ///
     /// # Errors
     /// If the database cannot be read at all.

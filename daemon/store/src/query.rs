@@ -84,7 +84,7 @@ impl Reader {
     }
 }
 
-/// One page of a list.
+/// Which page of a list to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// Cursor that the previous page returned; `None` for the first page.
@@ -94,14 +94,14 @@ pub struct Page {
 }
 
 impl Default for Page {
-    /// Returns a page that contains all rows.
+    /// Selects all rows as a single page.
     fn default() -> Self {
         Self { cursor: None, limit: usize::MAX }
     }
 }
 
 impl Page {
-    /// Returns the first page, with at most `limit` rows.
+    /// Selects the first page, with at most `limit` rows.
     pub fn first(limit: usize) -> Self {
         Self { cursor: None, limit }
     }

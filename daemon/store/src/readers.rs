@@ -29,7 +29,7 @@ const MAX_QUEUED: usize = 4096;
 /// instructions take about 10 microseconds.
 const STEPS_BETWEEN_CHECKS: i32 = 1000;
 
-/// The work of a read. It returns a value whose type only the caller knows.
+/// A read: a function that returns a value whose type only the caller knows.
 type Read = Box<dyn FnOnce(&Connection) -> Result<erased::Value> + Send>;
 
 struct Job {
@@ -63,7 +63,7 @@ struct State {
 }
 
 impl Waiting {
-    /// Waits for the next read; `None` if the readers have been stopped.
+    /// Waits for the next read and returns it. Returns `None` if the readers have been stopped.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock();
         loop {

@@ -9,7 +9,7 @@ use super::Result;
 /// Reports the result of a write to its caller. It is called with the result of the commit.
 pub(super) type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 
-/// The work of a write. It returns a value or an error, whose types only the caller knows.
+/// A write: a function that returns a value or an error, whose types only the caller knows.
 pub(super) type Work = Box<dyn FnOnce(&Connection) -> Result<erased::Value, erased::Value> + Send>;
 
 /// Result of a write: the value or error that its work returned, or the database error that prevented the write.

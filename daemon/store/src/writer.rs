@@ -24,8 +24,8 @@ use afd_base::task::{Tasks, failpoint};
 
 /// Maximum number of queued writes.
 const MAX_QUEUED: usize = 4096;
-/// How long a group waits for the callers of the previous group, which usually submit their next writes right after
-/// their acknowledgement. A single caller never waits.
+/// How long a group waits for the callers of the previous group, which usually submit their next writes as soon as
+/// their previous writes are acknowledged. A single caller never waits.
 const LINGER: Duration = Duration::from_micros(300);
 /// How often the writer checks whether long work may run again.
 const HOLD_POLL: Duration = Duration::from_millis(1);

@@ -51,7 +51,7 @@ pub struct New {
 pub struct Filter {
     /// Row id of the session that reported the bugs.
     pub session: Option<i64>,
-    /// Who reads the list. Only [`Reader::Keeper`] finds the private bugs of other sessions.
+    /// Reader of the list. Only [`Reader::Keeper`] can see the private bugs of other sessions.
     pub reader: Reader,
     /// Severity of the bugs.
     pub severity: Option<Severity>,

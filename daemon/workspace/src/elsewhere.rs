@@ -1,5 +1,5 @@
-//! A session's activity that has no rows in this database: activity in another copy of the memory, as recorded in an
-//! imported file, and activity whose rows were pruned.
+//! Statistics and pages for session activity that has no rows in this database: the activity took place in another copy
+//! of the memory and was imported from a file, or its rows were pruned.
 
 use std::collections::HashMap;
 

@@ -15,14 +15,14 @@ pub struct Place {
     pub state: Option<String>,
 }
 
-/// A session's finding, stored as a row: a bug or a test result.
+/// A finding (a bug or a test result) that is stored as a database row.
 pub(super) trait Finding: Sized {
     /// Table name. Queries alias it as `f`, and its `sessions` row as `s`.
     const TABLE: &'static str;
-    /// Columns of both tables that queries select.
+    /// Columns that queries select from the finding's table and from `sessions`.
     const COLUMNS: &'static str;
 
-    /// Reads a finding from a row with these columns.
+    /// Reads a finding from a row with the columns in `COLUMNS`.
     fn read(row: &Row<'_>) -> rusqlite::Result<Self>;
 }
 

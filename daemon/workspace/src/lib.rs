@@ -50,7 +50,7 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
 }
 
 /// Returns the row ids of the sessions that ended before `before` (Unix milliseconds), and of active sessions without a
-/// message or record since that time. Each flag says whether the session has ended.
+/// message or record since that time. Each row id comes with a flag that says whether the session has ended.
 pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool)>> {
     connection.all(
         "SELECT id, ended_at IS NOT NULL AS ended FROM sessions s WHERE deleted_at IS NULL AND CASE WHEN ended_at IS NULL
@@ -104,7 +104,7 @@ pub struct Session {
     pub summary: Option<String>,
     /// Time when the session was first used, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the explicit start, in Unix milliseconds; `None` if it was never started explicitly.
+    /// Time when the session was explicitly started, in Unix milliseconds; `None` if it never was.
     pub started_at: Option<i64>,
     /// Time when the session ended, in Unix milliseconds; `None` while it is active.
     pub ended_at: Option<i64>,
@@ -118,7 +118,7 @@ impl Session {
         if self.ended_at.is_some() { SessionStatus::Ended } else { SessionStatus::Active }
     }
 
-    /// Returns the time of the explicit start, or else of the first use, in Unix milliseconds.
+    /// Returns the time when the session was explicitly started or, if it never was, first used, in Unix milliseconds.
     pub fn began(&self) -> i64 {
         self.started_at.unwrap_or(self.created_at)
     }
@@ -192,7 +192,8 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Returns up to ten other sessions of an app whose digests are not private, most recently changed first.
+/// Returns up to ten sessions of an app, other than `session`, whose digests are not private, most recently changed
+/// first.
 pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<Vec<Session>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND scope <> 'session' AND deleted_at IS NULL
@@ -226,7 +227,7 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<(Vec<Session>, O
     Ok((found, next))
 }
 
-/// Returns a session with its counts. `last_activity` is the time of its last recorded device activity, UTC
+/// Returns a session with its counts. `last_activity` is the time of its last recorded device activity, in Unix
 /// milliseconds.
 pub fn info(connection: &Connection, session: &Session, last_activity: Option<i64>) -> Result<SessionInfo> {
     Ok(SessionInfo {

@@ -37,7 +37,7 @@ pub struct New<'a> {
     pub prior: Option<f64>,
     /// Row id of the session that learned it.
     pub session: Option<i64>,
-    /// Source of the statement, such as `user`; `None` has the weight of `assistant`.
+    /// Source of the statement, such as `user`; `None` is weighted like `assistant`.
     pub source: Option<&'a str>,
 }
 
@@ -176,15 +176,16 @@ pub fn complete(record: &mut Record) {
 /// Conditions that listed patterns must meet.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Normalised page: matches patterns of this page and those of no page; an empty string matches only the latter.
+    /// Normalised page. Matches patterns for this page and patterns for any page; an empty string matches only the
+    /// latter.
     pub page: Option<String>,
-    /// Package: matches patterns of this app and those of no app.
+    /// Package of the app. Matches patterns for this app and patterns for any app.
     pub app: Option<String>,
     /// Kind of the patterns.
     pub kind: Option<PatternKind>,
     /// Row id of the session that learned the patterns.
     pub session: Option<i64>,
-    /// Who reads the patterns. Only [`Reader::Keeper`] finds the private patterns of other sessions.
+    /// Reader of the patterns. Only [`Reader::Keeper`] can see the private patterns of other sessions.
     pub reader: Reader,
     /// Substring of the text, case-insensitive for ASCII.
     pub text: Option<String>,
@@ -233,8 +234,8 @@ pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
     fields.into_iter().find_map(|(field, differs)| differs.then_some(field))
 }
 
-/// Merges the pattern `other` into the pattern `keep`, which says the same: adds the uses of `other` to those of
-/// `keep`, and deletes `other`. Returns the merged pattern, or `None` if either is missing.
+/// Merges the pattern `other` into the equivalent pattern `keep`: adds the uses of `other` to those of `keep`, and
+/// deletes `other`. Returns the merged pattern, or `None` if either is missing.
 pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pattern>> {
     let (Some(kept), Some(gone)) = (evidence_of(connection, keep)?, evidence_of(connection, other)?) else {
         return Ok(None);

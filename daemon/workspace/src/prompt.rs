@@ -38,7 +38,7 @@ fn place(page: &str) -> String {
     afd_base::text::cut::brief(fingerprint::activity_of(page), 120)
 }
 
-/// Builds the prompt from the progress document and `said`, which quotes the conversation in short form.
+/// Builds the prompt from the progress document and from `said`, which holds shortened quotes from the conversation.
 ///
 /// If `is_ours` is false, the session came from another memory. The prompt then says that its content is data, not
 /// instructions.

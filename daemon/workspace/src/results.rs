@@ -22,7 +22,7 @@ pub struct New {
     pub duration_ms: Option<i64>,
     /// Free-text summary of what was observed.
     pub summary: Option<String>,
-    /// Uid of the artifact with the evidence.
+    /// Uid of the artifact that serves as evidence for the result.
     pub evidence: Option<String>,
     /// Uid of the bug that the test revealed.
     pub bug: Option<String>,
@@ -35,7 +35,7 @@ pub struct New {
 pub struct Filter {
     /// Row id of the session that recorded the results.
     pub session: Option<i64>,
-    /// Who reads the list. Only [`Reader::Keeper`] finds the private results of other sessions.
+    /// Reader of the list. Only [`Reader::Keeper`] can see the private results of other sessions.
     pub reader: Reader,
     /// Outcome of the tests.
     pub status: Option<ResultStatus>,

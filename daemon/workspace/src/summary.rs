@@ -33,7 +33,7 @@ pub struct Digest {
     pub bugs: Vec<Bug>,
     /// Test results, newest first.
     pub results: Vec<TestResult>,
-    /// Elements that were marked as tested; their `component` is the uid of the visual component.
+    /// Elements that were marked as tested; the `component` field of each holds the uid of its visual component.
     pub tested: Vec<TestedElement>,
     /// Visited pages, most recent first.
     pub pages: Vec<VisitedPage>,
@@ -52,7 +52,7 @@ pub fn duration(ms: i64) -> String {
     if hours > 0 { format!("{hours}h {minutes}m {seconds}s") } else { format!("{minutes}m {seconds}s") }
 }
 
-/// Returns the display name of a page: its name, else its activity, else its key.
+/// Returns the display name of a page: its name if it has one, otherwise its activity, otherwise its key.
 pub fn page_name(page: &VisitedPage) -> String {
     page.name.clone().or_else(|| page.activity.clone()).unwrap_or_else(|| page.key.clone())
 }

@@ -199,7 +199,7 @@ fn set_status(connection: &Connection, task: &Task, status: TaskStatus) -> Resul
     Ok(())
 }
 
-/// Starts the given task, or the first of the queue. If `switch` is set, the currently active task goes back to the
+/// Starts the given task, or the first task in the queue. If `switch` is set, the active task goes back to the
 /// queue. Starting the active task changes nothing.
 ///
 /// # Errors

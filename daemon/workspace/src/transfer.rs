@@ -1,4 +1,4 @@
-//! Sessions with their messages and findings, as records that another copy of the memory can import.
+//! Export and import of sessions, with their messages and findings, as records for another copy of the memory.
 
 use afd_proto::conversation::Role;
 use rusqlite::Connection;
@@ -18,7 +18,8 @@ const fn kind(name: &'static str, table: &'static str, natural: &'static [&'stat
 /// local to this machine.
 pub const SESSION: Kind = Kind { skipped: &["directory", "progress_dir"], ..kind("session", "sessions", &[]) };
 
-/// Other record kinds in the order in which they are written: a record comes after the records that it refers to.
+/// Record kinds other than [`SESSION`], in the order in which they are written: a record comes after the records that
+/// it refers to.
 pub const KINDS: [Kind; 9] = [
     kind("task", "tasks", &[]),
     kind("bug", "bugs", &[]),
@@ -91,14 +92,14 @@ pub fn speaks_as_system(record: &Record, ours: &[String]) -> bool {
     text(record, "role") == Role::System.word() && !ours.iter().any(|origin| origin == text(record, "origin"))
 }
 
-/// Returns whether imported records may change a session's goal, tasks, steps and blockers: they may if the session is
-/// new here, or if the caller set `merge`.
+/// Returns whether imported records may change a session's goal, tasks, next steps and blockers: only if the session is
+/// new here or the caller set `merge`.
 fn may_change(loader: &Loader, session: &str) -> bool {
     loader.merges() || loader.chose(session)
 }
 
-/// Returns the result for a record whose session the import must not change. Returns an error if the record would
-/// change it.
+/// Returns the result of importing a record that must not change an existing session: [`Loaded::Present`], or an error
+/// if the record would change the session.
 fn kept(connection: &Connection, loader: &Loader, kind: &Kind, record: &Record) -> Result<Loaded, LoadError> {
     if loader.is_news(connection, kind, record)? {
         return Err(LoadError::Taken(format!(
@@ -164,8 +165,8 @@ fn text<'a>(record: &'a Record, field: &str) -> &'a str {
     record.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Imports a session. If another session has its name, the imported one gets a different name, unless the other one was
-/// never used.
+/// Imports a session. If another session already has the same name and has been used, the imported session gets a
+/// different name.
 fn load_session(
     connection: &Connection,
     loader: &mut Loader,

@@ -60,7 +60,7 @@ fn lost(total: u64, paths: &[String]) -> String {
     }
 }
 
-/// Renders the result of `backup restore`; `None` if `data` is not such a result.
+/// Renders the result of `backup restore`. Returns `None` if `data` is not such a result.
 pub fn restored(data: &Value) -> Option<String> {
     let restored: Restored = serde_json::from_value(data.clone()).ok()?;
     let mut out = format!("{} {} into {}\n", paint(parts::GOOD, "restored"), line(&restored.backup), restored.database);

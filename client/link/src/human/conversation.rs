@@ -118,7 +118,7 @@ fn found(found: &FoundMessages) -> String {
     table(["session", "position", "at", "role", "text"], found.messages.iter().map(row))
 }
 
-/// Renders the backups that still contain the deleted data; empty if there are none.
+/// Renders the list of backups that still contain the deleted data. Returns an empty string if there are none.
 pub(super) fn still_in(backups: &[String]) -> String {
     if backups.is_empty() {
         String::new()

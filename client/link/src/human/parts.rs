@@ -168,13 +168,13 @@ pub(super) fn fields(value: &Value, indent: usize) -> String {
     }
 }
 
-/// Returns a number with its noun, in the plural unless the number is 1.
+/// Returns a number followed by a noun, which is plural unless the number is 1.
 pub fn count(number: impl ToString, noun: &str) -> String {
     let number = number.to_string();
     if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Returns a line saying that an import changed nothing, if it was a dry run.
+/// Returns a line saying that nothing was changed if this is a dry run, and an empty string otherwise.
 pub fn dry_run(dry: bool) -> String {
     if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
 }

@@ -9,12 +9,14 @@ pub trait Human: Method {
     fn human(result: &Self::Result) -> String;
 }
 
-/// Decodes and renders a method's result; `None` if it cannot be decoded, for example if it comes from a newer daemon.
+/// Decodes and renders a method's result. Returns `None` if the result cannot be decoded, for example if it comes from
+/// a newer daemon.
 pub fn render<M: Human>(data: &Value) -> Option<String> {
     serde_json::from_value(data.clone()).ok().map(|result| M::human(&result))
 }
 
-/// Methods and the functions that render their results.
+/// Defines `RENDERS` from a list of methods and the functions that render their results, and implements [`Human`] for
+/// each method.
 macro_rules! human {
     ($($method:path => $function:expr;)*) => {
         /// The functions that render the results of these methods, by method name.

@@ -51,7 +51,7 @@ const TYPING_CALLS: &[&str] = &[
 sections! {
     /// How conversations are stored and assembled into a context.
     Conversation "conversation." {
-        /// Language model or tokenizer by which tokens are counted, unless a session names another.
+        /// Language model or tokenizer for which tokens are counted, unless a session specifies another one.
         model: String = "o200k_base".to_owned();
         /// Maximum size of a context, in tokens.
         max_tokens: u64 [range 256..=100_000_000] = 100_000;
@@ -136,7 +136,7 @@ sections! {
 
     /// The language model that writes summaries in the background.
     LanguageModelSettings "model." {
-        /// Kind of the language model's endpoint; there is no language model unless both this and `model.name` are set.
+        /// Kind of language model endpoint; no language model is used unless both this and `model.name` are set.
         provider: Option<Provider> = None;
         /// Base URL of the language model's API; by default, the provider's URL.
         base_url: Option<String> = None;
@@ -191,7 +191,8 @@ impl LanguageModelSettings {
 }
 
 impl RecallSettings {
-    /// Returns the URL of the Qdrant server without trailing slashes, as the outbox stores it.
+    /// Returns the URL of the Qdrant server without trailing slashes, which is the form that the outbox stores. Returns
+    /// `None` if no server is configured.
     pub fn qdrant(&self) -> Option<&str> {
         self.qdrant_url.as_deref().map(|url| url.trim_end_matches('/'))
     }

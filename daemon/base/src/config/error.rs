@@ -1,4 +1,4 @@
-//! Errors of the configuration file.
+//! Errors that occur when the configuration file is read or changed.
 
 use std::path::PathBuf;
 

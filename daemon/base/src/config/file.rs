@@ -14,37 +14,37 @@ use super::{ConfigError, InvalidSetting};
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct File {
-    /// `[device.<name>]`
+    /// The sections `[device.<name>]`, by device name.
     pub device: BTreeMap<String, DeviceSettings>,
-    /// `[remote]`: the only device of `af`, which gets the name `default`.
+    /// The section `[remote]`, which describes the only device of `af`. That device gets the name `default`.
     pub remote: Remote,
-    /// `[connection]`: the connection to the only device of `af`.
+    /// The section `[connection]`, which describes the connection to the only device of `af`.
     pub connection: Connection,
-    /// `[memory]`
+    /// The section `[memory]`.
     pub memory: Memory,
-    /// `[artifacts]`
+    /// The section `[artifacts]`.
     pub artifacts: Artifacts,
-    /// `[backup]`
+    /// The section `[backup]`.
     pub backup: Backup,
-    /// `[limits]`
+    /// The section `[limits]`.
     pub limits: Limits,
-    /// `[daemon]`
+    /// The section `[daemon]`.
     pub daemon: Daemon,
-    /// `[adb]`
+    /// The section `[adb]`.
     pub adb: Adb,
-    /// `[visual]`
+    /// The section `[visual]`.
     pub visual: Visual,
-    /// `[observe]`
+    /// The section `[observe]`.
     pub observe: Observe,
-    /// `[sessions]`
+    /// The section `[sessions]`.
     pub sessions: Sessions,
-    /// `[conversation]`
+    /// The section `[conversation]`.
     pub conversation: Conversation,
-    /// `[model]`
+    /// The section `[model]`.
     pub model: LanguageModelSettings,
-    /// `[recall]`
+    /// The section `[recall]`.
     pub recall: RecallSettings,
-    /// `[output]`, which is read only by clients.
+    /// The section `[output]`, which only clients use.
     pub output: Output,
 }
 
@@ -94,7 +94,7 @@ sections! {
         allow_shell: bool [file_only true] = false;
         /// Whether `act.intent` may send intents.
         allow_intent: bool [file_only true] = false;
-        /// The USB connection, if the URL leads through a port forward of `adb`.
+        /// The USB connection, if the URL refers to a port forward that `adb` created.
         usb: Option<Usb> = None;
     }
 
@@ -110,7 +110,7 @@ sections! {
         own_forward: bool = true;
     }
 
-    /// The single device of `af`.
+    /// The single device of `af`, an earlier command-line client.
     Remote "remote." {
         /// Base URL of the device `default` (written by `af`).
         url: Option<String> = None;
@@ -146,13 +146,13 @@ sections! {
         /// results contain `recorded: false`.
         required: bool = true;
         /// Maximum size of the content of the database, in bytes; the oldest events and observations are deleted first,
-        /// but none of the last 7 days. Knowledge learned from them stays.
+        /// but never those of the last 7 days. Knowledge learned from them is kept.
         max_bytes: u64 [range 1..=u64::MAX] = 2 << 30;
         /// Maximum size of the write-ahead log, in bytes; a larger log is written into the database and emptied.
         max_wal_bytes: u64 [range 1..=u64::MAX] = 64 << 20;
-        /// Maximum age of events, in days; knowledge learned from them stays.
+        /// Maximum age of events, in days; knowledge learned from them is kept.
         max_event_days: u64 [range 1..=u64::MAX] = 365;
-        /// Maximum age of observations, in days; knowledge learned from them stays.
+        /// Maximum age of observations, in days; knowledge learned from them is kept.
         max_observation_days: u64 [range 1..=u64::MAX] = 90;
     }
 
@@ -238,7 +238,7 @@ sections! {
         in_flight: usize [range 1..=u64::MAX] = 64;
         /// Maximum number of calls in a batch.
         batch: usize [range 1..=u64::MAX] = 256;
-        /// Timeout for receiving the rest of a partial message, and for a client that does not read its responses,
+        /// Timeout for receiving the rest of a partial message, and for a client that does not read its responses, in
         /// milliseconds.
         half_frame_ms: u64 = 30_000;
         /// Idle time after which the daemon may close a connection to make room for a new one, in milliseconds.

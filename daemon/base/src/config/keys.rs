@@ -1,4 +1,4 @@
-//! Accesses settings by key: lists their values and where each value comes from, and changes them.
+//! Access to settings by key: lists settings with their values and the source of each value, and changes settings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -59,7 +59,7 @@ pub enum KeyError {
     Config(#[from] ConfigError),
 }
 
-/// Returns the declaration of a setting, including those of devices.
+/// Returns the declaration of the setting with this key, which may be a device setting.
 fn find(name: &str) -> Option<&'static Key> {
     if let Some(key) = keys().find(|k| k.name == name) {
         return Some(key);
@@ -144,8 +144,8 @@ fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
     }
 }
 
-/// Returns the value of a `[remote]` or `[connection]` setting of `af` if the file contains it under the device
-/// `default` instead.
+/// Returns the value of a setting in the sections `[remote]` and `[connection]` of `af`, taken from the equivalent
+/// setting of the device `default`. Returns `None` if the file does not contain that setting.
 fn of_default_device(document: &DocumentMut, name: &str) -> Option<Value> {
     let key = match name {
         "remote.url" => "url",
@@ -248,7 +248,7 @@ pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
     set_all(config, None, &[(name, text)])
 }
 
-/// Writes a device and settings to the configuration file. If any of them is invalid, writes nothing.
+/// Writes a device, if one is given, and several settings to the configuration file, either all of them or none.
 ///
 /// # Errors
 /// If a key is unknown, a value is invalid, or the file cannot be written. The file is then unchanged.

@@ -1,8 +1,8 @@
 //! The values of settings, and where each value comes from.
 //!
-//! Flags take precedence over environment variables, these over the configuration file, and the file over defaults. The
-//! file is TOML. Unknown keys are logged as warnings. An invalid file is rejected: at startup, loading fails; at a
-//! reload, the previous settings stay in effect.
+//! Flags take precedence over environment variables, environment variables over the configuration file, and the file
+//! over defaults. The file is TOML. Unknown keys are logged as warnings. An invalid file is rejected: at startup,
+//! loading fails; at a reload, the previous settings stay in effect.
 
 mod agent;
 mod edit;
@@ -27,7 +27,7 @@ pub use file::{
     is_sendable, parse, read as read_file,
 };
 
-/// Settings that the daemon's flags and environment override for as long as it runs.
+/// Settings that command-line flags and environment variables override for as long as the daemon runs.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// Path of the socket.
@@ -38,7 +38,7 @@ pub struct Overrides {
     pub values: BTreeMap<&'static str, Override>,
 }
 
-/// A value that overrides the file.
+/// A value that overrides a setting in the configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
     /// The overriding value, which is a path.
@@ -76,7 +76,7 @@ pub struct Settings {
     pub conversation: Conversation,
     /// The language model that writes summaries.
     pub model: LanguageModelSettings,
-    /// Recall: the search over remembered entries.
+    /// Settings for recall, the search over remembered entries.
     pub recall: RecallSettings,
     /// How long calls in flight may continue after a shutdown request.
     pub drain: Duration,
@@ -130,8 +130,8 @@ pub struct BackupSettings {
 /// The settings, which can be reloaded.
 pub struct Config {
     overrides: Overrides,
-    /// Path of the database that this process uses. A change to `memory.db`, and to the default directories beside the
-    /// database, takes effect only after a restart.
+    /// Path of the database that this process uses. Changes to `memory.db`, and to the default directories beside the
+    /// database, take effect only after a restart.
     in_use: PathBuf,
     current: watch::Sender<Arc<Settings>>,
     error: Mutex<Option<String>>,
@@ -191,7 +191,8 @@ impl Config {
         self.error.lock().clone()
     }
 
-    /// Reads the configuration file again. Returns the settings before and after. An invalid file changes nothing.
+    /// Reads the configuration file again. Returns the previous and the new settings. If the file is invalid, the
+    /// previous settings stay in effect.
     ///
     /// # Errors
     /// If the file is invalid.

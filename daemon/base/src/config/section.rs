@@ -1,5 +1,5 @@
-//! Sections of the configuration file. Each setting is declared once, with its field, default, range, description and
-//! environment variable, and whether a change takes effect only after a restart.
+//! Sections of the configuration file. Each setting is declared once. Its declaration contains the field, default,
+//! range, description and environment variable, and says whether a change takes effect only after a restart.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 
 /// The declaration of a setting.
 pub(super) struct Key {
-    /// Full name of the setting. For a device setting, only the part after `device.<name>.`.
+    /// Name of the setting: for a device setting, the part after `device.<name>.`; otherwise, the full name.
     pub name: &'static str,
     pub kind: Kind,
     /// Description, taken from the doc comment on the declaration.
@@ -65,7 +65,7 @@ impl Key {
 
 /// A type that a setting can have.
 pub(super) trait SettingValue {
-    /// The type, as the declaration of a setting describes it.
+    /// Kind that is recorded in the declaration of each setting of this type.
     const KIND: Kind;
 
     /// Checks the value against the permitted range of the setting `name`. If the value is a section, checks each of

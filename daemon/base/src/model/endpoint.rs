@@ -64,7 +64,7 @@ pub fn key(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>
 }
 
 impl Endpoint {
-    /// Creates the configured endpoint; `None` if no endpoint is configured.
+    /// Creates the configured endpoint. Returns `None` if no endpoint is configured.
     ///
     /// # Errors
     /// If the key cannot be read or the HTTP client cannot be created.
@@ -124,7 +124,7 @@ impl Endpoint {
         }
     }
 
-    /// Extracts the model's text from a response body; `None` if there is none.
+    /// Returns the model's text in a response body, or `None` if it contains no text.
     fn text(&self, response: &Value) -> Option<String> {
         let text = match self.settings.provider {
             Some(Provider::Anthropic) => {

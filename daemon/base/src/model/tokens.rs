@@ -124,8 +124,9 @@ impl Tokenizers {
         self.loaded.lock()
     }
 
-    /// Returns a counter for the name of a model or a tokenizer. The counter only estimates if the tokenizer is unknown
-    /// or its tables cannot be loaded. This function blocks: loading the tables takes a fraction of a second.
+    /// Returns a counter for the name of a model or a tokenizer. The counter only estimates token counts if the
+    /// tokenizer is unknown or its tables cannot be loaded. This function blocks: loading the tables takes a fraction
+    /// of a second.
     pub fn counter(&self, model: &str) -> Counter {
         let Some(tokenizer) = tokenizer_of(model) else { return Counter::estimate() };
         let mut all = self.loaded();
@@ -158,7 +159,7 @@ impl Tokenizers {
 }
 
 impl Counter {
-    /// Returns a counter that only estimates, and needs no tables.
+    /// Returns a counter that only estimates token counts, without a tokenizer's tables.
     pub fn estimate() -> Self {
         Self { name: ESTIMATE, tables: None }
     }

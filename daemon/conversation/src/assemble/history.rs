@@ -22,7 +22,7 @@ pub struct History {
     pub start: Start,
     /// Sentences of older messages that match the current question, best first.
     pub recalled: Vec<Recalled>,
-    /// Folded text of each replaced statement. These are not quoted.
+    /// Folded text of each replaced statement. Replaced statements are not quoted.
     pub replaced: Vec<String>,
     /// Older messages that fill the rest of the budget, newest first.
     pub fill: Vec<RecordedMessage>,
@@ -68,7 +68,7 @@ pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> 
     best.unwrap_or_else(|| cut::head(text, size(max_tokens) / 2).to_owned())
 }
 
-/// Maximum number of times that the length of a shortened text is adjusted.
+/// Maximum number of attempts to adjust the length of shortened text.
 const CUT_ATTEMPTS: usize = 16;
 
 pub(super) fn as_i64(n: usize) -> i64 {

@@ -19,33 +19,37 @@ use super::outdated::Corrections;
 use afd_base::model::Counter;
 use afd_store::rfc3339;
 
-/// Tokens that a line costs in addition to its text: its number, the speaker and a newline.
+/// Token cost of a line in addition to its text: the message number, the speaker and a newline.
 const LINE: i64 = 4;
-/// Tokens that it costs to join another statement of the same message to a line.
+/// Token cost of adding another statement from the same message to a line.
 const JOIN: i64 = 1;
 /// Shares of the memory reserved for each role, per cent. The rest goes to the best remaining statements of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 90), (Role::Assistant, 5), (Role::Tool, 1)];
-/// Bonus for the user's rules and decisions, which stay in force until they are replaced.
+/// Bonus for the user's rules, which stay in force until they are replaced.
 const RULE_GAIN: f64 = 0.2;
+/// Bonus for the user's decisions, which stay in force until they are replaced.
 const DECISION_GAIN: f64 = 0.2;
-/// Influence of a statement's length on its value: tokens added to the length, so that the shortest statements do not
-/// always win, and the exponent applied to the sum.
+/// Tokens added to a statement's length when its value is computed, so that the shortest statements do not always win.
 const BASE_COST: f64 = 18.0;
+/// Exponent applied to the sum of a statement's length and `BASE_COST`.
 const COST_WEIGHT: f64 = 0.6;
-/// Weights of statements by the assistant, and by tools and pages, relative to the user's statements.
+/// Weight of statements by the assistant, relative to the user's statements.
 const ASSISTANT_WORTH: f64 = 0.8;
+/// Weight of statements by tools and pages, relative to the user's statements.
 const TOOL_WORTH: f64 = 0.7;
 /// Bonus that a user's statement gets for the better of its neighbours in the message, as a share of that neighbour's
 /// score. People explain important things in several sentences.
 const NEIGHBOUR_GAIN: f64 = 0.2;
 
-/// First lines of the parts: statements by the user, other statements, and recalled quotes.
+/// First line of the statements by the user.
 const SAID: &str =
     "Quotes of what the user said earlier (with the numbers of their messages; of two that disagree the later counts):";
+/// First line of the other statements.
 const OBSERVED: &str = "What the assistant, tools and pages said earlier:";
+/// First line of the recalled quotes.
 const RECALLED: &str = "## Recalled for the last message (quotes of earlier messages)";
 
-/// The memory: the statements selected for it.
+/// The memory of older turns: the statements and the model-written summary that were selected for it.
 pub struct Memory<'a> {
     counter: &'a Counter,
     written: Option<String>,
@@ -234,7 +238,7 @@ impl Picked {
         self.facts.len() > before
     }
 
-    /// Removes the most recently added statements until `over` tokens are free. Afterwards, no more statements are
+    /// Removes the most recently added statements until this frees `over` tokens. Afterwards, no more statements are
     /// added. Returns whether any statement was removed.
     fn give_up(&mut self, mut over: i64) -> bool {
         let before = self.facts.len();

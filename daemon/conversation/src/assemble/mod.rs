@@ -44,8 +44,8 @@ pub use window::Plan;
 
 /// Minimum share of the budget for the system part, for knowledge and for the current state, per cent.
 const MIN_SHARE: i64 = 5;
-/// Share of the budget up to which a context is filled, per cent. It is slightly more than promised, because the costs
-/// of lines are estimates.
+/// Share of the budget up to which a context is filled, per cent. It is slightly more than the required 95 %, because
+/// the costs of lines are estimates.
 const FILL_PERCENT: i64 = 96;
 
 /// A one-line entry in a section.
@@ -102,7 +102,8 @@ pub struct Assembled {
     pub dropped_to: i64,
 }
 
-/// The parts of a context other than the conversation, and the token budget; the conversation gets the rest of it.
+/// The parts of a context other than the conversation, and the token budget. The conversation gets the tokens that
+/// these parts leave.
 #[derive(Clone)]
 pub struct Draft<'a> {
     counter: &'a Counter,

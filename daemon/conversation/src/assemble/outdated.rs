@@ -12,9 +12,9 @@ use super::super::kept::Fact;
 use super::super::supersede::Subject;
 use afd_base::text;
 
-/// Minimum share and number of an older statement's words that a later one must contain to count as being about the
-/// same thing.
+/// Minimum share of an older statement's words that a later one must contain to count as being about the same thing.
 const SAME_SHARE: f64 = 0.34;
+/// Minimum number of an older statement's words that a later one must contain to count as being about the same thing.
 const SAME_WORDS: usize = 2;
 
 /// Statements by the user that correct something.
@@ -47,8 +47,8 @@ impl Corrections {
     }
 }
 
-/// Returns the stems of the subject words of a sentence. In scripts without spaces, returns pairs of characters
-/// instead, but no pairs that contain an inflection or a particle.
+/// Returns the stems of the subject words of a sentence. For scripts without spaces, returns character pairs
+/// instead, except those that contain an inflection or a particle.
 fn words(sentence: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for word in Subject::of(sentence).words {

@@ -37,7 +37,7 @@ impl Turns {
     }
 }
 
-/// A message and its position; `cut` if it was shortened.
+/// A message and its position; `cut` is set if the message was shortened.
 #[derive(Debug, Clone)]
 struct Shown {
     position: i64,

@@ -27,11 +27,12 @@ const SMALL: i64 = 6_000;
 /// others. During a step, recalled quotes fill the room after the turns. A larger step therefore makes long stable
 /// prefixes rarer, and a smaller one makes steps more frequent.
 const SHARES: [(i64, i64, i64); 2] = [(72, 10, 5), (51, 10, 0)];
-/// Maximum size of the memory for messages that were removed on request, in tokens and in per cent of the budget. The
-/// smaller limit applies.
+/// Maximum size of the memory for messages that were removed on request, in tokens. The smaller of this limit and
+/// `REQUESTED_PERCENT` applies.
 const REQUESTED_TOKENS: i64 = 1_000;
+/// Maximum size of the memory for messages that were removed on request, in per cent of the budget.
 const REQUESTED_PERCENT: i64 = 50;
-/// Maximum share of the newest messages at which they still take tokens from the memory, per cent.
+/// Percentage of the conversation's tokens up to which the memory gives up tokens to the newest messages.
 const MAX_NEWEST: i64 = 40;
 /// Divisor for rounding: the tokens for a conversation are rounded down to a multiple of `budget / ROUND`, so that
 /// small changes elsewhere do not move the turns.
@@ -69,8 +70,8 @@ impl Plan {
         Self { whole: false, memory, reserve: 0, step: available.max(1), turns: self.turns.max(1) }
     }
 
-    /// Returns the total, in tokens, at which the current step of a conversation of `said` tokens began; 0 while its
-    /// turns do not exceed their share.
+    /// Returns the token count of a conversation at the beginning of its current step, given its current token count
+    /// `said`; 0 while its turns do not exceed their share.
     pub fn began(&self, said: i64) -> i64 {
         if said <= self.turns { 0 } else { said / self.step * self.step }
     }

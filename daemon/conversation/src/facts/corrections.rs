@@ -22,7 +22,7 @@ const INSTEAD_OF: [&str; 14] = [
     "em vez de ",
     "вместо ",
 ];
-/// Maximum number of words after such a phrase that are taken as the name of the replaced thing.
+/// Maximum number of words after an `INSTEAD_OF` phrase that are taken as the name of the replaced thing.
 const NAMED: usize = 4;
 
 /// Returns the words with which a sentence names the thing that it replaces; empty if it names nothing.

@@ -38,7 +38,7 @@ pub enum Cue {
 }
 
 impl Cue {
-    /// Returns the name of its word list in `cues.txt`.
+    /// Returns the name of the cue's word list in `cues.txt`.
     const fn name(self) -> &'static str {
         match self {
             Cue::Rule => "rule",
@@ -141,17 +141,17 @@ impl Cues {
         found
     }
 
-    /// Returns the number of distinct words of a list that occur in the sentence.
+    /// Returns the number of distinct words from a cue's list that occur in the sentence.
     pub fn count(&self, cue: Cue) -> usize {
         usize::from(self.counts[cue as usize])
     }
 
-    /// Returns whether any word of a list occurs in the sentence.
+    /// Returns whether any word from a cue's list occurs in the sentence.
     pub fn has(&self, cue: Cue) -> bool {
         self.count(cue) > 0
     }
 
-    /// Returns whether the sentence starts with a word of a list.
+    /// Returns whether the sentence starts with a word from a cue's list.
     pub fn starts(&self, cue: Cue) -> bool {
         self.starts[cue as usize]
     }

@@ -40,13 +40,13 @@ const MAX_KEPT: usize = 60;
 const MAX_CHARS: usize = 320;
 /// Maximum number of words that are hashed in a sentence.
 const MAX_HASHED: usize = 48;
-/// Number of its rarest words that determine the novelty of a sentence.
+/// Number of a sentence's rarest words that determine its novelty.
 const RAREST_WORDS: usize = 3;
 /// Minimum base score at which a sentence is a candidate.
 const MIN_SCORE: f64 = 0.02;
-/// Maximum size of a user message that counts as an answer or a decision as a whole, in words, or in characters for a
-/// script without spaces.
+/// Maximum number of words in a user message that counts as an answer or a decision as a whole.
 const SHORT_MESSAGE_WORDS: usize = 24;
+/// Like `SHORT_MESSAGE_WORDS`, but in characters, for a script without spaces.
 const SHORT_MESSAGE_CHARS: usize = 40;
 /// Factor for the score of a pasted line, relative to the same line written by the user.
 const PASTED: f64 = 0.6;
@@ -116,8 +116,8 @@ pub struct Candidate {
 pub struct About {
     /// The sentence.
     pub text: String,
-    /// Role of its speaker: that of the statement, or the assistant if the sentence is from the previous message.
-    /// `None` if the role was not recorded.
+    /// Role of the sentence's speaker: the statement's role, or the assistant if the sentence is from the previous
+    /// message. `None` if the role was not recorded.
     pub by: Option<Role>,
 }
 

@@ -2,11 +2,13 @@
 
 use afd_base::text::{cut, is_dense};
 
-/// Maximum length of a sentence that is not split, in words, or in characters for a script without spaces.
+/// Maximum length of a sentence that is not split, in words.
 const LONG_WORDS: usize = 30;
+/// Maximum length of a sentence that is not split, in characters, for a script without spaces.
 const LONG_CHARS: usize = 48;
-/// Minimum length of a clause, in words, or in characters for a script without spaces.
+/// Minimum length of a clause, in words.
 const SHORT_WORDS: usize = 8;
+/// Minimum length of a clause, in characters, for a script without spaces.
 const SHORT_CHARS: usize = 14;
 
 /// Conjunctions before which a long sentence can be split.
@@ -25,8 +27,8 @@ const PASTED_LINES: usize = 6;
 /// Maximum length of a line that counts as short, in characters.
 const PASTED_LINE: usize = 160;
 
-/// Returns the byte ranges of `text` that look pasted, such as an offer, an email or a log. The user did not write
-/// these parts.
+/// Returns the byte ranges of `text` that look pasted, such as an offer, an email or a log. These parts are assumed
+/// not to be written by the user.
 pub fn pasted(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let (mut from, mut to, mut lines) = (0, 0, 0);

@@ -59,8 +59,8 @@ pub fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
 /// Maximum number of windows whose activities are remembered.
 const MAX_WINDOWS: usize = 64;
 
-/// The last known activities of windows that have been in front. The phone reports only one activity; while another
-/// app's dialog covers a page, that is the dialog's activity.
+/// The last known activities of windows that have been in front. The phone reports only one activity. While another
+/// app's dialog covers a page, the reported activity is that of the dialog.
 #[derive(Default)]
 pub struct Activities {
     by_window: Mutex<HashMap<i64, String>>,

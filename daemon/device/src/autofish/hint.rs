@@ -16,7 +16,7 @@ pub enum NoHint {
     /// The service on the phone is not running.
     #[error("the service on the phone is not running")]
     Stopped,
-    /// The port in the hint is not valid; holds that port.
+    /// The hint contains an invalid port; the variant holds its value.
     #[error("the phone's app reports an invalid port: {0}")]
     BadPort(i64),
 }

@@ -18,12 +18,12 @@ const MAX_PICTURE: usize = 64 << 20;
 const MAX_TEXT: usize = 16 << 20;
 /// Path of the screenshot endpoint.
 pub(super) const SCREENSHOT: &str = "/api/screenshot";
-/// Time for which the connection that was used for a key press is kept open for the next key press.
+/// How long the connection that was used for a key press is kept open for the next key press.
 const PRESSING_IDLE: Duration = Duration::from_millis(500);
 /// Maximum length of an error message from the service that is passed on to the caller, in characters.
 const MAX_MESSAGE: usize = 400;
 
-/// The service's response envelope; null fields may be absent.
+/// The JSON envelope of a response from the service. Fields that are null may be absent.
 #[derive(Deserialize)]
 struct Envelope {
     ok: bool,
@@ -141,7 +141,7 @@ impl Http {
         self.post_by(&self.acting, path, body, extra, token).await
     }
 
-    /// Sends one of several POST requests in quick succession, which share a connection.
+    /// Sends a POST request over the connection that requests in quick succession share.
     pub(super) async fn post_next(
         &self,
         path: &str,

@@ -32,7 +32,7 @@ use afd_screen::page::Snapshot;
 use http::{Http, SCREENSHOT};
 use redact::{redact_body, redact_command};
 
-/// Minimum number of bytes with which the service describes a node, to estimate the number of nodes in a response.
+/// Minimum length of the service's description of a node, in bytes. Used to estimate the number of nodes in a response.
 const NODE_BYTES: usize = 60;
 
 pub use hint::{NoHint, connection_hint};
@@ -104,7 +104,8 @@ impl Autofish {
         Ok(screen)
     }
 
-    /// Replaces truncated text with the full text. The screen is usable without it, so a failure is only logged.
+    /// Replaces truncated text with the full text. The screen is usable without the full text, so a failure is only
+    /// logged.
     async fn fill_texts(&self, snapshot: &mut Snapshot, token: Option<&Secret>) {
         let Ok(text) = self.http.get("/api/observe", &[("include", "screen"), ("max_rows", "100000")], token).await
         else {
@@ -164,7 +165,8 @@ impl Driver for Autofish {
         Box::pin(self.http.health())
     }
 
-    /// Reads the overlay, because that is the cheapest request that requires a token. The health endpoint does not.
+    /// Checks the token by reading the overlay, which is the cheapest request that requires a token. The health
+    /// endpoint does not require one.
     fn check_token<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ()> {
         Box::pin(async move { self.overlay(token).await.map(|_| ()) })
     }

@@ -4,8 +4,9 @@ use afd_proto::Secret;
 
 use crate::DriverError;
 
-/// Reduces the error of a failed shell command to its exit code and stderr. The service quotes the command, possibly
-/// truncated and in an unspecified form. Stderr may repeat words from the command, so those words are masked.
+/// Reduces the error of a failed shell command to its exit code and stderr. The service's error message quotes the
+/// command, possibly truncated and in an unspecified form. Stderr may repeat words from the command, so those words are
+/// masked.
 pub(super) fn redact_command(error: DriverError, command: &Secret) -> DriverError {
     let DriverError::Refused { status, message } = error else { return error };
     let exit: String =

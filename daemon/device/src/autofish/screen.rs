@@ -89,8 +89,8 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
     Ok(Screen { snapshot, has_top_line })
 }
 
-/// Sets the site from a browser's address bar. Leaves it unset while a keyboard is shown, because the user may be
-/// typing there.
+/// Sets the site from a browser's address bar. Leaves the site unset while a keyboard is shown, because the user may be
+/// typing in the address bar.
 fn set_site(snapshot: &mut Snapshot) {
     let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::Keyboard);
     let bar = snapshot.nodes.iter().find(|n| n.has(Trait::AddressBar)).and_then(|n| n.text.clone());

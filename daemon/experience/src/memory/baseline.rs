@@ -59,8 +59,8 @@ pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) ->
 /// Number of row ids that a step of [`Clearing`] covers.
 const LOOKED_AT: i64 = 500;
 
-/// Stepwise preparation for an imported baseline that covers more rows than the stored baseline of the same store. It
-/// deletes the stored baseline, and marks the events and observations that the imported one covers as folded.
+/// Prepares, in steps, for the import of a baseline that covers more rows than the stored baseline of the same store.
+/// Deletes the stored baseline, and marks the events and observations that the imported baseline covers as folded.
 pub(super) struct Clearing {
     origin: String,
     folded: Folded,
@@ -76,7 +76,7 @@ impl Clearing {
         Self { origin: origin.to_owned(), folded, at: (0, 0) }
     }
 
-    /// Returns whether this is the preparation for the baseline with this store and these sequence numbers.
+    /// Returns whether this preparation is for the baseline of this store with these sequence numbers.
     pub(super) fn is_for(&self, origin: &str, folded: Folded) -> bool {
         self.origin == origin && self.folded == folded
     }
@@ -97,7 +97,8 @@ impl Clearing {
         Ok(true)
     }
 
-    /// Clears the next rows of a table, up to a row id.
+    /// Deletes the store's next rows from a baseline table, or marks its next events or observations that the imported
+    /// baseline covers as folded. Stops at the row id `to`.
     fn clear(&self, connection: &Connection, table: &str, to: i64) -> Result<()> {
         let rows = "id > :after AND id <= :to AND origin = :origin";
         let (after, origin) = (self.at.1, &self.origin);

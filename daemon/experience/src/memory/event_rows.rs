@@ -32,7 +32,7 @@ pub(super) struct EventRow {
     pub arrived_ms: i64,
     pub verified: bool,
     pub refuted: bool,
-    /// For a recovery: whether it worked; `None` while undecided.
+    /// For a recovery: whether it worked, or `None` while that is undecided.
     pub cured: Option<bool>,
     /// Whether the baseline contains the event. If so, the event's outcome is final.
     pub folded: bool,
@@ -49,8 +49,8 @@ pub(super) fn select(rest: &str) -> String {
 }
 
 impl EventRow {
-    /// Returns the name of the failure cause under which the event is counted: [`ErrorCode::OutcomeUnknown`] if it has
-    /// no cause.
+    /// Returns the name of the failure cause under which the event is counted. An event without a cause is counted
+    /// under [`ErrorCode::OutcomeUnknown`].
     pub fn cause_name(&self) -> &'static str {
         self.cause.unwrap_or(ErrorCode::OutcomeUnknown).name()
     }

@@ -17,7 +17,7 @@ use afd_store::{Result, Sql as _, args, now_ms};
 pub struct Request {
     /// The key.
     pub key: String,
-    /// Keyed hash of the call. It needs a key, because the call may contain typed text.
+    /// Keyed hash of the call. The hash is keyed because the call may contain typed text.
     pub hash: String,
 }
 
@@ -169,7 +169,7 @@ pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<O
     Ok(newest.filter(|(_, status, _)| status != "ok").map(|(uid, _, cause)| (uid, cause)))
 }
 
-/// The recorded outcome of the call with a request key.
+/// The recorded outcome of a call that had a request key.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Hash of the call that used the key.

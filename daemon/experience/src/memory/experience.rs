@@ -26,11 +26,11 @@ pub struct Query {
     /// Whether the daemon makes the query without a caller's request. Such a query returns only rows about this page,
     /// and rows that are filed under its page key alone.
     pub unasked: bool,
-    /// Maximum number of transitions, and of recoveries, to return.
+    /// Maximum number of transitions to return. The same limit applies to recoveries.
     pub limit: usize,
 }
 
-/// The names of a page: its state's code and name.
+/// The name of a page, and the row id and code of its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageName {
     /// Row id of the state, needed because codes are unique only within an app or site; `None` if the page is not a
@@ -78,9 +78,9 @@ fn tiers(query: &Query) -> Vec<Tier> {
     .collect()
 }
 
-/// Returns transitions and recoveries, nearest tier first, and best first within a tier. With a failure cause, it
-/// returns only recoveries; if no place is known, they come from all places. It returns nothing during a rebuild of the
-/// counters.
+/// Returns transitions and recoveries, nearest tier first, and best first within a tier. If a failure cause is given,
+/// it returns only recoveries; if no place is known, they come from all places. It returns nothing during a rebuild of
+/// the counters.
 pub fn find(connection: &Connection, query: &Query, naming: Naming<'_>) -> Result<Experience> {
     let mut experience = Experience { transitions: Vec::new(), recoveries: Vec::new() };
     if rebuild::is_under_way(connection)? {
@@ -201,8 +201,8 @@ struct Named {
     name: Option<PageName>,
 }
 
-/// Returns the page under a dialog that appeared spontaneously. Such a dialog covers a page other than the one acted
-/// on, and the page acted on is not a dialog itself.
+/// Returns the page under a dialog if the dialog appeared spontaneously. A dialog counts as spontaneous if it covers a
+/// page other than the one on which the action was performed, and the latter is not a dialog itself.
 fn under_pop_up(
     connection: &Connection,
     one: &Counted,
@@ -219,8 +219,8 @@ fn under_pop_up(
     Ok(other.then_some(under))
 }
 
-/// Names outcomes, and merges those that lead to the same page. Returns them with the most frequent first. An outcome
-/// whose page is the state on which the action was performed counts as a change of that page.
+/// Names outcomes, and merges those that lead to the same page. Returns the merged outcomes, most frequent first. An
+/// outcome whose page belongs to the state in which the action was performed counts as a change of that page.
 fn named(
     connection: &Connection,
     counted: Vec<Counted>,

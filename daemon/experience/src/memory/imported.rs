@@ -1,6 +1,6 @@
 //! Transitions and recoveries that were imported from another tool, stored in separate tables. The counters are derived
-//! from events and from these rows, so that a rebuild keeps both. If a row is imported again, only the difference from
-//! its previous counts is added.
+//! from events and from these rows, so a rebuild preserves the imported counts. If a row is imported again, only the
+//! difference from its previous counts is added.
 
 use afd_proto::import::ImportOutcome;
 use afd_proto::memory::OutcomeKind;
@@ -21,7 +21,7 @@ fn json(action: &Action) -> String {
     serde_json::to_string(action).unwrap_or_else(|_| "{}".to_owned())
 }
 
-/// Imports a transition, and adds the change of its counts to the projected transition.
+/// Imports a transition, and adds the change in its counts to the projected transition.
 pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTransition) -> Result<ImportOutcome> {
     let key = action_key(&t.action);
     let uid = derived_uid(&["imported transition", source, &t.page.key, &key]);
@@ -62,7 +62,7 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
     Ok(ImportOutcome::Added)
 }
 
-/// An imported row, with the fields that it shares with rows projected from events.
+/// The fields of an imported row that rows projected from events also have.
 struct Imported {
     store: String,
     from: Page,
@@ -146,7 +146,7 @@ fn credit_transition(connection: &Connection, uid: &str, [success, verified, fai
     Ok(())
 }
 
-/// Imports a recovery, and adds the change of its counts to the projected recovery.
+/// Imports a recovery, and adds the change in its counts to the projected recovery.
 pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecovery) -> Result<ImportOutcome> {
     let AfPage { app, activity, key: page_key, fingerprint } = &r.page;
     let key = action_key(&r.action);

@@ -77,7 +77,7 @@ pub struct Place {
     pub keyboard: bool,
 }
 
-/// Derives the uid of a projected row from its key fields, so that a rebuild results in the same uid.
+/// Derives the uid of a projected row from its key fields, so that a rebuild gives the row the same uid.
 pub fn derived_uid(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {

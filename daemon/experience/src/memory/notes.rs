@@ -1,4 +1,4 @@
-//! Notes that agents saved, in chains by app and topic, and the search for notes.
+//! Notes that agents saved, grouped into chains by app and topic, and the search for them.
 //!
 //! A search ranks a bounded number of candidates: the newest notes that contain the query words in their topic, and the
 //! newest ones that contain them anywhere. A word that every note contains therefore costs no more than a rare one.
@@ -26,7 +26,7 @@ const MAX_TERMS: usize = 16;
 const RANKED_CHARS: usize = 8192;
 /// Length of a snippet, in characters.
 const SNIPPET_CHARS: usize = 160;
-/// Minimum Jaccard index of the words of a new and an existing note for the existing note to be reported as similar.
+/// An existing note is reported as similar to a new one if the Jaccard index of their words is at least this.
 const MIN_SIMILARITY: f64 = 0.5;
 /// Maximum number of similar notes that are reported.
 const MAX_SIMILAR: usize = 3;
@@ -60,7 +60,7 @@ pub struct NewNote {
 /// A filter for notes.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only notes about this package; empty for notes about no app.
+    /// Only notes about this app (package). An empty string selects the notes that are about no app.
     pub app: Option<String>,
     /// Only notes whose topic has this prefix.
     pub topic: Option<String>,
@@ -81,7 +81,7 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     }))
 }
 
-/// The search tokens of a note.
+/// A note's entry for the search index, which consists of its search tokens.
 #[derive(Debug, Clone)]
 pub struct Entry(String);
 
@@ -137,7 +137,7 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
     )
 }
 
-/// Counts the notes of a session, by its row id.
+/// Counts the notes of the session with this row id.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     connection.one(
         "SELECT count(*) AS count FROM notes WHERE session_id = :session_id AND deleted_at IS NULL",
@@ -146,7 +146,7 @@ pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     )
 }
 
-/// Returns the notes of a session, by its row id, oldest first.
+/// Returns the notes of the session with this row id, oldest first.
 pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.session_id = :session AND n.deleted_at IS NULL
@@ -155,7 +155,7 @@ pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
     connection.all(&sql, args! {session}, note)
 }
 
-/// Returns whether a note was deleted.
+/// Returns whether the note with this uid was deleted.
 pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
     connection.one(
         "SELECT EXISTS (SELECT 1 FROM notes WHERE uid = :uid AND deleted_at IS NOT NULL) AS found",
@@ -254,7 +254,8 @@ fn as_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Returns the newest notes that match a full-text expression, with contents truncated to [`RANKED_CHARS`].
+/// Returns the newest notes that match a full-text expression, with their contents truncated to [`RANKED_CHARS`]
+/// characters.
 fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: usize) -> Result<Vec<Note>> {
     let mut scoped = format!("({expression})");
     if let Some(app) = &filter.app {

@@ -72,9 +72,9 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
     Ok(())
 }
 
-/// Updates the session's cache, depending on the source of the observation. `top` updates only the app and the
-/// activity. `refs` overwrites the fingerprint only if the activity changed, or if the cached fingerprint is missing,
-/// stale or from `refs` itself. All other sources always overwrite it.
+/// Updates the session's cache. An observation from `top` updates only the app and the activity. One from `refs`
+/// overwrites the fingerprint only if the activity changed, or if the cached fingerprint is missing, stale or from
+/// `refs` itself. One from any other source always overwrites it.
 fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
     let keep = match o.source {
         ObservationSource::Top => "1",

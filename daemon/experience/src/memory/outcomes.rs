@@ -21,7 +21,7 @@ use afd_proto::memory::OutcomeKind as Kind;
 use afd_screen::page::moves::Move;
 use afd_store::{Result, Sql as _, args, json, now_ms, skip_unreadable, word};
 
-/// Time in which the weight of an attempt is halved, in milliseconds.
+/// Time in which the weight of an attempt halves, in milliseconds.
 const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
 
 /// Attempts at an action that had the same outcome. They are added to or subtracted from the counts of the transition
@@ -41,7 +41,7 @@ pub(super) struct Attempt<'a> {
     pub below: Option<&'a Page>,
     /// Failure cause, if the outcome is a failure.
     pub cause: Option<&'a str>,
-    /// Number of attempts; negative to take them back.
+    /// Number of attempts. A negative number takes attempts back.
     pub times: i64,
     /// Weight of these attempts at the time `at`.
     pub weight: f64,
@@ -60,7 +60,7 @@ pub(super) fn decayed(weight: f64, since: i64) -> f64 {
     weight * (-(since.max(0) as f64) / HALF_LIFE_MS).exp2()
 }
 
-/// Adds attempts. Does nothing if their page is unknown.
+/// Adds attempts to the counts. Does nothing if the page on which they were made is unknown.
 pub(super) fn add(connection: &Connection, store: &str, attempt: &Attempt<'_>) -> Result<()> {
     let Some(from_key) = attempt.from.filed_under() else { return Ok(()) };
     let id = add_to_transition(connection, store, &from_key, attempt)?;
@@ -178,7 +178,7 @@ pub struct Counted {
     pub count: i64,
     /// Number of attempts in which a check confirmed this outcome.
     pub verified: i64,
-    /// The count, weighted by age.
+    /// The count, with each attempt weighted by its age.
     pub weight: f64,
     /// Mean time until the page had settled, in milliseconds.
     pub mean_ms: Option<i64>,
@@ -212,8 +212,8 @@ pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Resu
     connection.all(&sql, args! {transition}, read)
 }
 
-/// Returns the outcomes of all actions that start or end in an app, for the state graph, in the order in which the
-/// outcomes were first counted. Weights are those at the time `now` (Unix milliseconds).
+/// Returns the outcomes of all actions that start or end in an app, in the order in which the outcomes were first
+/// counted. The state graph is built from them. Weights are those at the time `now` (Unix milliseconds).
 pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>> {
     let read = |row: &Row<'_>| -> rusqlite::Result<Move> {
         let some = |text: String| (!text.is_empty()).then_some(text);

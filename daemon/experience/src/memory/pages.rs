@@ -47,8 +47,8 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Option<Page>> {
 }
 
 impl Page {
-    /// Returns the key under which knowledge about the page is filed: its structure, else its page key, activity or app
-    /// with a prefix. Returns `None` if all of these are unknown.
+    /// Returns the key under which knowledge about the page is filed: its structure or, if that is unknown, its page
+    /// key, activity or app with a prefix. Returns `None` if all of these are unknown.
     pub fn filed_under(&self) -> Option<String> {
         let some = |prefix: &str, value: &str| (!value.is_empty()).then(|| format!("{prefix}{value}"));
         some("", &self.structure)
@@ -67,13 +67,12 @@ impl Page {
     }
 }
 
-/// Returns the key under which knowledge is filed if only the page key is known.
+/// Returns the key under which knowledge about a page is filed if only its page key is known.
 pub fn filed_by_key(key: &str) -> String {
     format!("page:{key}")
 }
 
-/// Returns the row id of a place's page, and inserts the page if it is new. Returns `None` if nothing is known of the
-/// place.
+/// Finds or inserts the page of a place. Returns its row id, or `None` if nothing is known about the place.
 pub fn id_of(connection: &Connection, store: &str, place: &Place) -> Result<Option<i64>> {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let parts = [
@@ -118,8 +117,8 @@ pub fn id_of(connection: &Connection, store: &str, place: &Place) -> Result<Opti
     Ok(Some(connection.last_insert_rowid()))
 }
 
-/// Returns the row id of the page under a dialog. Inserts the page if it is new, with only its app and structure,
-/// because nothing else is known.
+/// Finds or inserts the page under a dialog. Returns its row id, or `None` if no such page is known. A new page has
+/// only an app and a structure, because nothing else is known about it.
 pub fn id_of_below(connection: &Connection, store: &str, place: &Place) -> Result<Option<i64>> {
     match &place.below {
         Some(below) => {

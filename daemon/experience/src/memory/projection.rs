@@ -27,9 +27,9 @@ use super::{Origin, recoveries};
 use afd_screen::page::target::{self, action_key};
 use afd_store::{Result, Sql as _, args, now_ms, origin_of};
 
-/// Time after an act within which a page that settles is the act's outcome, in milliseconds.
+/// Maximum time between an act and a settled page for the page to count as the act's outcome, in milliseconds.
 pub const OUTCOME_WINDOW_MS: i64 = 10_000;
-/// Time after an act from which an unchanged page means that the act did nothing, in milliseconds.
+/// Minimum time after an act before an unchanged page means that the act did nothing, in milliseconds.
 pub const NOTHING_AFTER_MS: i64 = 3_000;
 
 /// Returns the last action that a store sent to a device before `seq`. Returns `None` if there is none, or if an action
@@ -322,8 +322,8 @@ pub(super) fn appeared_spontaneously(connection: &Connection, look: &Look, last_
     spontaneous(connection, look, last_act, |attempt| outcomes::add(connection, &store, attempt))
 }
 
-/// Calls `add` with a page that appeared although no action followed the previous settled page of the device, as an
-/// attempt to wait.
+/// Calls `add` with an attempt to wait that led to the captured page, if no action followed the previous settled page
+/// of the device and that page was a different one.
 pub(super) fn spontaneous(
     connection: &Connection,
     look: &Look,

@@ -26,10 +26,10 @@ const AHEAD_MS: i64 = 86_400_000;
 /// The times before which rows count as old, in Unix milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Limit for events.
+    /// Events before this time are old.
     pub events: i64,
-    /// Limit for observations. The later of the two limits applies to them, because the observations around old events
-    /// are folded first.
+    /// Observations before this time are old. If the limit for events is later, it applies to observations, too,
+    /// because the observations around old events are folded first.
     pub observations: i64,
 }
 
@@ -90,8 +90,8 @@ pub fn is_clock_doubtful(connection: &Connection) -> Result<bool> {
     Ok(newest(EVENTS)?.max(newest(OBSERVATIONS)?).is_some_and(|at| at > now_ms() + AHEAD_MS))
 }
 
-/// Folds and deletes some old rows of a store. Call it in a write of the store, repeatedly until the returned step is
-/// `done`.
+/// Folds and deletes some old rows of a store. Call this function within a write to the store, repeatedly, until the
+/// returned step is `done`.
 pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize, piece: &Piece) -> Result<Step> {
     // A rebuild needs all rows.
     if rebuild::is_under_way(connection)? {
@@ -118,7 +118,7 @@ pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize, piece
     Ok(step)
 }
 
-/// Folds rows until `piece` is over, and removes the rows that are not folded from the list.
+/// Folds rows until `piece` is over. Then removes from the list the rows that were not folded.
 fn in_time(piece: &Piece, rows: &mut Vec<(String, i64)>, fold: impl Fn(&str) -> Result<()>) -> Result<()> {
     for at in 0..rows.len() {
         fold(&rows[at].0)?;
@@ -171,7 +171,7 @@ fn due(
     Ok(found)
 }
 
-/// Returns the lowest sequence number among a store's observations that are not folded and its actions in progress.
+/// Returns the lowest sequence number among a store's unfolded observations and its actions in progress.
 fn first_waiting(connection: &Connection, origin: &str) -> Result<Option<i64>> {
     let sql = "SELECT min(seq) AS seq FROM (
         SELECT * FROM (SELECT seq FROM observations WHERE origin = :origin AND folded = 0 ORDER BY seq LIMIT 1)

@@ -31,7 +31,7 @@ const BATCH: i64 = 500;
 /// Maximum number of counters that a step deletes.
 const DELETED_AT_A_TIME: usize = 300;
 
-/// Rebuilds all counters at once.
+/// Rebuilds all counters in a single call.
 pub fn all(connection: &Connection) -> Result<()> {
     begin(connection)?;
     while !some(connection, &Piece::whole())? {}
@@ -217,7 +217,7 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
     Ok(find(connection, &uid)?.unwrap_or(act))
 }
 
-/// Calls `add` with the page of an observation as an attempt to wait, if the page appeared spontaneously.
+/// Calls `add` with an attempt to wait that led to the page of an observation, if that page appeared spontaneously.
 pub(super) fn spontaneous(
     connection: &Connection,
     uid: &str,

@@ -9,8 +9,8 @@ use super::projection::{self, Look};
 use super::{Origin, Place, pages};
 use afd_store::Result;
 
-/// Records an event in place of its intent, and updates the data derived from it. Call it in a write of the store,
-/// which rolls everything back on an error.
+/// Records an event in place of its intent, and updates the data derived from it. Call this function within a write to
+/// the store, so that an error rolls everything back.
 pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
     let parent = match (event.category, &event.parent) {
         (_, Some(parent)) => Some(parent.clone()),
@@ -26,8 +26,9 @@ pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<
     projection::count_event(connection, event)
 }
 
-/// Records an observation. Its page may be the outcome of the act before it, or may have appeared spontaneously. Call
-/// it in a write of the store, which rolls everything back on an error.
+/// Records an observation. If it is conclusive, stores its page as the outcome of the act before it, or counts the page
+/// as one that appeared spontaneously. Call this function within a write to the store, so that an error rolls
+/// everything back.
 pub fn observation(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     observations::put(connection, origin, observation)?;
     if observation.is_conclusive() {
@@ -37,7 +38,7 @@ pub fn observation(connection: &Connection, origin: &Origin, observation: &Obser
 }
 
 /// Stores a settled page as the outcome of the act before it, or counts it as a page that appeared spontaneously,
-/// without recording an observation. Call it in a write of the store.
+/// without recording an observation. Call this function within a write to the store.
 pub fn look(connection: &Connection, origin: &Origin, place: &Place, seq: i64, at: i64) -> Result<()> {
     let Some(page) = pages::id_of(connection, &origin.store, place)? else { return Ok(()) };
     let below = pages::id_of_below(connection, &origin.store, place)?;

@@ -150,8 +150,8 @@ fn is_same_attempt(failure: &EventRow, event: &EventRow) -> bool {
     }
 }
 
-/// Returns whether an action has the target that a failed action did not find. Only one property of the missing target
-/// is known.
+/// Returns whether an action has the same target as an action whose target was not found. Only one property of the
+/// missing target is known.
 fn is_same_wish(failed: &Action, tried: &Action) -> bool {
     let (Some(wanted), Some(target)) = (&failed.target, &tried.target) else { return false };
     if wanted.role != Role::Any || failed.verb != tried.verb {

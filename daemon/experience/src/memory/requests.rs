@@ -11,7 +11,7 @@ use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 const KEPT_MS: i64 = 24 * 3600 * 1000;
 /// Maximum size of a result that is kept, in bytes.
 const MAX_RESULT: usize = 256 << 10;
-/// Name of the method whose results contain notes.
+/// Name of the method that saves a note. Its results contain notes.
 pub const SAVE_NOTE_METHOD: &str = "memory.save";
 
 /// A recorded write call.

@@ -1,5 +1,5 @@
-//! Keyed hashes of typed text. Only the length and this hash of typed text are stored. The key is in a file next to the
-//! database. Only the file's owner can read it.
+//! Keyed hashes of typed text. Only the length and the keyed hash of typed text are stored. The key is in a file next
+//! to the database. Only the file's owner can read it.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::io::{Read, Write};
@@ -87,7 +87,7 @@ impl Secrets {
         Ok(())
     }
 
-    /// Returns a hash that can only be computed with the key.
+    /// Returns a keyed hash of text. It cannot be computed without the key.
     pub fn hash(&self, text: &str) -> String {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
         mac.update(text.as_bytes());

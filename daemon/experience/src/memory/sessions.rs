@@ -132,15 +132,15 @@ pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> 
 /// An action or check that a session performed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deed {
-    /// Time at which it ended, in Unix milliseconds.
+    /// Time at which the action or check ended, in Unix milliseconds.
     pub at: i64,
     /// Description in words, without typed text.
     pub what: String,
-    /// Whether it succeeded.
+    /// Whether the action or check succeeded.
     pub ok: bool,
     /// Activity in the foreground, as `package/activity`.
     pub activity: Option<String>,
-    /// Whether it is an action rather than a check.
+    /// Whether this is an action rather than a check.
     pub acted: bool,
 }
 
@@ -180,7 +180,7 @@ pub fn deeds(connection: &Connection, session: i64, count: usize) -> Result<Vec<
 mod tests {
     use super::*;
 
-    /// Returns row id, number of observations and last sequence number of each page that session 1 observed.
+    /// Returns the row id, number of observations and last sequence number of each page that session 1 observed.
     fn counted(c: &Connection) -> Vec<(i64, i64, i64)> {
         let mut statement = c
             .prepare("SELECT page_id, count(*), max(seq) FROM observations WHERE session_id = 1 AND page_id IS NOT NULL GROUP BY page_id")

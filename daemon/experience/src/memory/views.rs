@@ -191,7 +191,7 @@ impl Views {
     }
 
     /// Returns the structure key of the page that a device showed before it was scrolled. Returns `None` if the device
-    /// received other inputs since, or if the place or title differs.
+    /// has received other inputs since, or if the place or title differs.
     pub fn scrolled_from(&self, device: i64, inputs: u64, now: &Structure) -> Option<String> {
         let inner = self.inner.lock();
         let page = inner.scrolled.get(&device).filter(|p| p.inputs == inputs && !now.dialog)?;
@@ -208,7 +208,7 @@ impl Views {
         !by_itself && before.is_some_and(|b| b.by_itself && b.hash == hash && b.inputs == inputs)
     }
 
-    /// Returns whether this is the last content recorded for the device, with no input since.
+    /// Returns whether this is the last content recorded for the device, and the device has received no input since.
     pub fn is_recorded(&self, device: i64, hash: &str, inputs: u64) -> bool {
         self.inner.lock().recorded.get(&device).is_some_and(|r| r.hash == hash && r.inputs == inputs)
     }

@@ -28,7 +28,7 @@ pub fn dynamic(connection: &Connection, app: i64) -> Result<Vec<(Component, &'st
     Ok(all.into_iter().filter_map(|c| reason(&c).map(|why| (c, why))).collect())
 }
 
-/// Returns the reason why a component is dynamic text, or `None` if it is not. Only its text decides, not its position.
+/// Returns the reason why a component is dynamic text, or `None` if it is not. Only the text matters, not the position.
 /// A component with a resource id is kept, because it is a field that contains text and not the text itself.
 fn reason(component: &Component) -> Option<&'static str> {
     if component.kind != "text" || component.res_id.is_some() {
@@ -53,7 +53,7 @@ pub fn dynamic_text(label: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns whether text looks like `9:41`, `12/31` or `12-31`.
+/// Returns whether text looks like a time or a date, such as `9:41`, `12/31` or `12-31`.
 fn is_clock(label: &str) -> bool {
     let split = |c: char| label.split_once(c);
     let digits = |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());

@@ -1,7 +1,7 @@
 //! Components: the elements that were seen in an app or on a site.
 //!
-//! A component from the accessibility tree belongs to at least one page. A detected component may belong to no page. It
-//! is then *loose*, and any observation by a detector alone can miss it.
+//! A component from the accessibility tree belongs to at least one page. A detected component may belong to no page.
+//! Such a component is *loose*: every observation by a detector alone that does not contain it counts as a miss.
 
 use rusqlite::{Connection, Row};
 
@@ -27,11 +27,11 @@ pub struct Component {
     pub kind: String,
     /// `tree`, or the name of the detector.
     pub source: String,
-    /// Its text; `None` if the text is known to change on its own.
+    /// Text of the component; `None` if the text is known to change on its own.
     pub label: Option<String>,
-    /// Whether its text changes on its own.
+    /// Whether the component's text changes on its own.
     pub dynamic: bool,
-    /// Whether it scrolls in and out of view.
+    /// Whether the component scrolls in and out of view.
     pub scrolls: bool,
     /// Resource id.
     pub res_id: Option<String>,
@@ -41,17 +41,17 @@ pub struct Component {
     pub bounds: Option<Rect>,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
-    /// Name of the page on which it was learned.
+    /// Name of the page on which the component was learned.
     pub page: Option<String>,
-    /// Uid of the artifact that contains its picture.
+    /// Uid of the artifact that contains a picture of the component.
     pub crop: Option<String>,
-    /// Time when it was learned, in Unix milliseconds.
+    /// Time when the component was learned, in Unix milliseconds.
     pub learned_at: i64,
-    /// Time when it was last seen, in Unix milliseconds.
+    /// Time when the component was last seen, in Unix milliseconds.
     pub last_seen: i64,
-    /// Number of times it was seen.
+    /// Number of times that the component was seen.
     pub seen_count: i64,
-    /// Number of consecutive misses on a page; the lowest of these numbers if the component belongs to several pages.
+    /// Number of consecutive misses on the component's page, or the lowest such number if it belongs to several pages.
     pub consecutive_misses: i64,
     /// Members of the imported row that have no column, as JSON.
     pub extra: Option<String>,
@@ -84,7 +84,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
     }))
 }
 
-/// Reads the columns `bounds_left` to `bounds_bottom`; `None` if one of them is null.
+/// Reads bounds from the columns `bounds_left` to `bounds_bottom`. Returns `None` if one of them is null.
 pub(super) fn bounds(row: &Row<'_>) -> rusqlite::Result<Option<Rect>> {
     let edge = |name: &str| row.get::<_, Option<i32>>(name);
     Ok(match (edge("bounds_left")?, edge("bounds_top")?, edge("bounds_right")?, edge("bounds_bottom")?) {
@@ -253,7 +253,7 @@ pub(super) fn mark_attached(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Records sightings of components on no known page.
+/// Records that loose components were seen.
 pub(super) fn count_loose_sightings(connection: &Connection, app: i64, seen: &[(i64, bool)], at: i64) -> Result<()> {
     seen.iter().try_for_each(|(id, _)| count_loose_sighting(connection, app, *id, at))
 }

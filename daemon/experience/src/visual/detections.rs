@@ -31,13 +31,13 @@ pub struct Detected {
     pub name: Option<String>,
     /// Type, for example `icon` or `text`.
     pub kind: String,
-    /// Its text.
+    /// Text of the element.
     pub label: Option<String>,
     /// Bounds, in pixels.
     pub bounds: Rect,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
-    /// Uid of the artifact that contains its picture.
+    /// Uid of the artifact that contains a picture of the element.
     pub crop: Option<String>,
     /// Key of the component with the same picture, if there is one.
     pub same_as: Option<String>,

@@ -25,7 +25,7 @@ use afd_store::{Result, Sql as _, args};
 
 /// Factor by which the threshold is multiplied for components of an imported base memory.
 const BASE_FACTOR: i64 = 10;
-/// Minimum threshold for components of an imported base memory, consecutive misses.
+/// Minimum threshold for components of an imported base memory, in consecutive misses.
 const BASE_MIN: i64 = 150;
 
 /// Returns the number of consecutive misses after which a component is forgotten.

@@ -24,16 +24,16 @@ use afd_store::{Result, Sql as _, args, read};
 /// more than one action, or spontaneously.
 const INTERRUPT_MIN_PAGES: usize = 3;
 
-/// Minimum number of times that a transition during a wait must occur to count. A person may have caused a single
-/// occurrence.
+/// Minimum number of times that a transition during a wait must occur for it to count. A person may have caused a
+/// single occurrence.
 const SPONTANEOUS_MIN: i64 = 2;
 
 /// An edge from one state to another.
 #[derive(Debug, Clone)]
 pub struct Edge {
-    /// Row id of the state at which it begins.
+    /// Row id of the state at which the edge begins.
     pub from: i64,
-    /// Row id of the state to which it leads.
+    /// Row id of the state to which the edge leads.
     pub to: i64,
     /// Key that is equal for equivalent actions.
     pub action_key: String,
@@ -73,11 +73,11 @@ pub struct Interrupt {
 pub struct Imported {
     /// Row id.
     pub id: i64,
-    /// Row id of the state at which it begins.
+    /// Row id of the state at which the edge begins.
     pub from: i64,
     /// The action as written in the file.
     pub action: String,
-    /// Row id of the state to which it leads.
+    /// Row id of the state to which the edge leads.
     pub to: i64,
     /// Number of uses according to the file.
     pub count: i64,

@@ -106,7 +106,7 @@ impl<'a> Change<'a> {
         Self { connection, app, watched: Vec::new(), undo: Undo::default() }
     }
 
-    /// Records the rows of a table in which a column has this value. Call it before they are modified.
+    /// Records the rows of a table in which a column has this value. Call this method before the rows are modified.
     pub fn keep(&mut self, table: &'static str, column: &'static str, value: i64) -> Result<()> {
         let table = table_of(table)?;
         if self.watched.iter().any(|w| w.0.0 == table.0 && w.1 == column && w.2 == value) {

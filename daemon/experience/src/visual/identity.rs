@@ -26,7 +26,7 @@ use std::collections::HashMap;
 use super::likeness::{self, Look};
 use afd_screen::page::structure::Structure;
 
-/// Maximum number of a structure's features that the state that it joins may lack.
+/// A structure joins a state only if the state lacks at most this many of the structure's features.
 const MAX_NEW_FEATURES: usize = 1;
 /// Minimum number of sightings for a joined structure to become a state of its own.
 const RETURNS_MIN: u64 = 2;

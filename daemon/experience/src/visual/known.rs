@@ -7,9 +7,9 @@ use afd_store::{Result, Sql as _, args, read};
 /// A known page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Row id of its state.
+    /// Row id of the page's state.
     pub id: i64,
-    /// Code of its state.
+    /// Code of the page's state.
     pub code: String,
     /// Name of its state, or else the title, or else the code.
     pub name: String,
@@ -36,7 +36,7 @@ pub struct Element {
     pub key: String,
     /// Name.
     pub name: String,
-    /// Its text.
+    /// Text of the component.
     pub label: Option<String>,
     /// Resource id.
     pub res_id: Option<String>,

@@ -18,7 +18,7 @@ pub struct Lesson {
     pub sightings: Vec<Sighting>,
     /// Whether the list of sightings is truncated. Components that a truncated list lacks do not count as missed.
     pub cut: bool,
-    /// Texts on the screen.
+    /// Text strings on the screen.
     pub texts: Vec<String>,
     /// If the page was only scrolled since it was recognised: key of the structure that it had before. It is still the
     /// same page.
@@ -56,17 +56,17 @@ impl Lesson {
 pub struct Sighting {
     /// Key that identifies the component within its scope.
     pub key: String,
-    /// Preferred name for a new component. If another component has it, a number is appended.
+    /// Preferred name for a new component. If another component already has this name, a number is appended.
     pub name: String,
     /// `tree`, or the name of the detector.
     pub source: String,
     /// Role or type, for example `button` or `icon`.
     pub kind: String,
-    /// Its text.
+    /// Text of the component.
     pub label: Option<String>,
     /// Whether the text is part of the component's identity and does not change on its own.
     pub steady: bool,
-    /// Whether it scrolls in and out of view.
+    /// Whether the component scrolls in and out of view.
     pub scrolls: bool,
     /// Resource id.
     pub res_id: Option<String>,
@@ -76,6 +76,6 @@ pub struct Sighting {
     pub bounds: Option<Rect>,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
-    /// Uid of the artifact that contains its picture.
+    /// Uid of the artifact that contains a picture of the component.
     pub crop: Option<String>,
 }

@@ -21,12 +21,13 @@ const SAME_BAR: f64 = 0.5;
 /// Minimum Jaccard indices of the controls, or of the labels, of two pages whose large headings differ.
 const SAME_CONTROLS: f64 = 0.5;
 const SAME_LABELS: f64 = 0.45;
-/// Minimum Jaccard index of the labels of two forms with the same heading and different selected tabs.
+/// Minimum Jaccard index of labels for two forms with the same heading but different selected tabs to be the same page.
 const SAME_DESPITE_TAB: f64 = 0.35;
-/// Minimum Jaccard index of the controls if at most one page has a visible heading.
+/// Minimum Jaccard index of controls for two captures to show the same page if at most one of them has a visible
+/// heading.
 const SAME_HEADLESS: f64 = 0.6;
-/// Minimum Jaccard index of the labels if large headings differ and at least five labels are shared, as with the pages
-/// of two items of which one was scrolled.
+/// Minimum Jaccard index of labels for two captures to show the same page if their large headings differ and they share
+/// at least five labels, as with the pages of two items of which one was scrolled.
 const SCROLLED_LABELS: f64 = 0.28;
 /// Minimum Jaccard indices of labels and of places for pages that look alike and share some labels, as the pages of two
 /// items do.
@@ -106,7 +107,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Mask for the part of a hash that excludes its kind.
+/// Mask that removes the kind from a hash.
 const BODY: u64 = (1 << 56) - 1;
 
 fn shared(a: &[u64], b: &[u64]) -> usize {

@@ -1,5 +1,5 @@
 //! Permanent deletion. A deleted or forgotten item keeps its content while the change can be undone. After that, its
-//! labels, texts and pictures are removed. A row without content remains, so that copies of this memory learn of the
+//! labels, text and pictures are removed. A row without content remains, so that copies of this memory learn of the
 //! deletion.
 
 use std::collections::HashSet;
@@ -27,8 +27,8 @@ const EMPTY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Removes the content of rows that were deleted before this time (Unix milliseconds), and deletes the earlier changes
-/// from the history.
+/// Removes the content of rows that were deleted before this time (Unix milliseconds), and deletes older changes from
+/// the history.
 pub fn expired(connection: &Connection, before: i64) -> Result<()> {
     connection.execute("DELETE FROM visual_history WHERE at < :before", args! {before})?;
     for (_, empty) in EMPTY {

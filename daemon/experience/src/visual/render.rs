@@ -1,4 +1,4 @@
-//! Draws the state graph: for Graphviz, for Mermaid, or as SVG.
+//! Draws the state graph in Graphviz or Mermaid format, or as SVG.
 //!
 //! States are grouped into clusters by activity. Several edges between two states become one line, labelled with the
 //! most used action and the number of others. Interrupts have a cluster of their own, and show the action that

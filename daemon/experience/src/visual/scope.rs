@@ -76,7 +76,8 @@ pub fn get_or_create(connection: &Connection, origin: &str, scope: &Scope) -> Re
     find(connection, scope)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
-/// Counts a lesson, and with `by_detector` also an observation by a detector alone. Returns the new number of lessons.
+/// Counts a lesson. If `by_detector` is true, also counts an observation by a detector alone. Returns the new number of
+/// lessons.
 pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool, at: i64) -> Result<i64> {
     connection.one(
         "UPDATE apps SET learn_count = learn_count + 1, detector_looks = detector_looks + :detector_looks,

@@ -52,7 +52,7 @@ pub struct State {
     pub title: Option<String>,
     /// Number of visits.
     pub visit_count: i64,
-    /// Texts on the screen.
+    /// Text strings on the screen.
     pub texts: Vec<String>,
     /// Time of the first visit, in Unix milliseconds.
     pub first_seen: i64,
@@ -63,14 +63,14 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the name, else the code. For a state that is not defined yet, returns the title, else the last part of
-    /// its place.
+    /// Returns the name, or the code if there is no name. For a state that is not defined yet, returns the title, or
+    /// the last part of its place if it has no title.
     pub fn called(&self) -> &str {
         let place = self.place.rsplit(['/', '.']).next().filter(|p| !p.is_empty());
         self.name.as_deref().or(self.code.as_deref()).or(self.title.as_deref()).or(place).unwrap_or("?")
     }
 
-    /// Returns the code, else the uid.
+    /// Returns the code, or the uid if there is no code.
     pub fn reference(&self) -> &str {
         self.code.as_deref().unwrap_or(&self.uid)
     }
@@ -87,7 +87,7 @@ pub(super) struct Visit {
 
 /// A state that is not defined yet.
 pub(super) struct Draft {
-    /// Texts on the screen at its first visit.
+    /// Text strings on the screen at the first visit.
     pub texts: Vec<String>,
 }
 
@@ -106,8 +106,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<State> {
     }))
 }
 
-/// Returns the states of a scope, in the order in which they were learned. With `undefined`, includes those that are
-/// not defined yet.
+/// Returns the states of a scope, in the order in which they were learned. If `undefined` is true, includes those that
+/// are not defined yet.
 pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<State>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND (:undefined OR code IS NOT NULL)
@@ -122,7 +122,7 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
     connection.first(&sql, args! {id}, read)
 }
 
-/// Returns the names of the components that define each state in a scope, as pairs of state and name.
+/// Returns the components that define the states of a scope, as pairs of a state's row id and a component's name.
 pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
@@ -141,7 +141,7 @@ pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64
     )
 }
 
-/// Returns the states to which structures belong, as pairs of key and state. Unknown keys are left out.
+/// Returns the states to which structures belong, as pairs of structure key and state. Unknown keys are left out.
 pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(String, i64)>> {
     let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = :key")?;
     let mut found = Vec::new();
@@ -263,7 +263,7 @@ pub(super) fn visit(connection: &Connection, state: i64, at: i64) -> Result<Visi
     Ok(Visit { count, before })
 }
 
-/// Stores the texts of a page at its first visit.
+/// Stores the text strings on a page at its first visit.
 pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) -> Result<()> {
     connection.run(
         "UPDATE states SET visible_texts = :visible_texts WHERE id = :id",
@@ -344,7 +344,7 @@ pub(super) fn put_variant(
     Ok(())
 }
 
-/// Returns the state to which a structure belongs, by the key of the structure.
+/// Returns the state to which the structure with this key belongs.
 pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>> {
     match by_structure(connection, &[key])?.pop() {
         Some((_, state)) => get(connection, state),

@@ -71,7 +71,7 @@ const OFF: &[&str] = &[
     "\u{432}\u{44b}\u{43a}\u{43b}",
 ];
 
-/// Returns whether an element is on; `None` if its text does not say so or contradicts itself. A word for on or off
+/// Returns whether an element is on, or `None` if its text does not say so or contradicts itself. A word for on or off
 /// counts only if it is the whole text between commas, semicolons or line breaks. A sentence that merely contains the
 /// word does not count.
 pub fn is_on(snapshot: &Snapshot, index: usize) -> Option<bool> {

@@ -17,16 +17,17 @@ const MAX_LABEL: usize = 40;
 const MAX_HASHES: usize = 600;
 /// Maximum number of elements whose places are kept.
 const MAX_PLACES: usize = 150;
-/// Maximum height of text that counts as a single line, cells.
+/// Maximum height of text that counts as a single line, in grid cells.
 const ONE_LINE: i64 = 2;
 /// Height of the area at the top of a page that contains its bar, per mille of the screen height.
 const BAR: i32 = 60;
 /// Height of the area at the top of a page that can contain a heading, per mille of the screen height.
 const HEADING_AREA: i32 = 450;
-/// Minimum and maximum height of the bounds of a heading outside a bar, per mille of the screen height.
+/// Minimum height of the bounds of a heading outside a bar, per mille of the screen height.
 const MIN_HEADING: i32 = 29;
+/// Maximum height of the bounds of a heading outside a bar, per mille of the screen height.
 const MAX_HEADING: i32 = 52;
-/// Size of the grid cells in which positions are compared, pixels on a screen that is 1080 pixels wide.
+/// Size of the grid cells in which positions are compared, in pixels on a screen that is 1080 pixels wide.
 const CELL: i32 = 40;
 
 /// What a hash describes.
@@ -79,7 +80,7 @@ impl Sort {
         }
     }
 
-    /// Returns the hash that represents the sort.
+    /// Returns the hash that represents the sort of heading.
     pub fn hash(self) -> u64 {
         hash(Kind::Sort, self.word())
     }
@@ -109,7 +110,7 @@ fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the part of `hashes` that has one kind. `hashes` must be sorted.
+/// Returns the hashes of one kind. `hashes` must be sorted.
 pub fn of_kind(hashes: &[u64], kind: Kind) -> &[u64] {
     let from = u64::from(kind as u8) << 56;
     let start = hashes.partition_point(|h| *h < from);
@@ -249,7 +250,7 @@ impl<'a> Page<'a> {
         (i64::from(self.size.1) * i64::from(per_mille) / 1000) as i32
     }
 
-    /// Returns the nodes with text that belongs to no control.
+    /// Returns the nodes whose text is not part of a control.
     fn still(&self) -> impl Iterator<Item = usize> + '_ {
         let free = |i: &usize| !self.acts(*i) && !self.snapshot.ancestors(*i).any(|a| self.acts(a));
         let says = |i: &usize| self.words(*i).is_some_and(|w| w.chars().any(char::is_alphabetic));
@@ -319,8 +320,8 @@ impl<'a> Page<'a> {
             .unwrap_or_default()
     }
 
-    /// Finds a row of tabs: similar controls across the screen with a gap of about their width. The text in the gap is
-    /// the selected tab, which takes no taps.
+    /// Finds a row of tabs: controls of similar width across the screen, with a gap of about the width of one control.
+    /// The text in the gap is the selected tab, which takes no taps.
     fn tabs(&self, at_bottom: bool) -> Option<Tabs> {
         let mut found: Vec<(i32, Tabs)> = Vec::new();
         for ((top, bottom), row) in self.rows() {

@@ -31,9 +31,9 @@ pub struct Identity {
     pub key: String,
 }
 
-/// Computes the identity of a page; `None` while its activity is unknown. Ids and classes come from the app's own
-/// windows, without the content of lists. If the activity cannot be known in this mode, the package is used as a
-/// substitute.
+/// Computes the identity of a page. Returns `None` while the page's activity is unknown. Ids and classes come from the
+/// app's own windows, without the content of lists. If the activity cannot be known in this mode, the package is used
+/// as a substitute.
 pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     let place = match (&snapshot.place, snapshot.place_knowable) {
         (Some(place), _) => place.clone(),

@@ -132,7 +132,7 @@ impl Wanted {
         Self { raw, folded }
     }
 
-    /// Returns how closely `text` matches; `None` if it does not contain the search text.
+    /// Returns how closely `text` matches, or `None` if it does not contain the search text.
     pub fn fit(&self, text: &str) -> Option<Fit> {
         let text = text.trim();
         if self.raw.iter().any(|raw| raw == text) {

@@ -27,8 +27,8 @@ impl Label {
     }
 }
 
-/// Returns the text or description of a node itself. Text typed into a field does not count, nor does text that
-/// consists only of icon characters.
+/// Returns a node's own text or description. Text typed into a field does not count, nor does text that consists only
+/// of icon characters.
 pub(super) fn own_words(node: &Node) -> Option<&str> {
     let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };
     let words = |text: &&str| !folding::is_icon(text);

@@ -12,11 +12,11 @@
 
 use super::node::{Flag, Node, Rect, Scene, WindowKind};
 
-/// Maximum depth of a bar, measured from the edge of the screen, percent of the screen's longer side.
+/// Maximum depth of a bar, measured from the edge of the screen, in percent of the screen's longer side.
 const BAR_PERCENT: i32 = 8;
 /// Minimum share of its window that an overlay covers in width and in height, in percent.
 const OVERLAY_PERCENT: i32 = 85;
-/// Minimum number of keys that a keyboard must expose for their extent to show whether the keyboard floats.
+/// Minimum number of keys that a keyboard must expose before it can be recognised as floating from their extent.
 const FLOATING_KEYS: usize = 20;
 /// Maximum amount by which the screen may exceed the reported size, in percent. The reported size may exclude the
 /// system bars.
@@ -104,7 +104,7 @@ impl Geometry {
         self.shown.get(index).copied().unwrap_or_default()
     }
 
-    /// Returns the rectangle that the screen covers; `None` if the screen size is unknown.
+    /// Returns the rectangle that the screen covers, or `None` if the screen size is unknown.
     pub(super) fn screen(&self) -> Option<Rect> {
         self.screen
     }
@@ -114,7 +114,7 @@ impl Geometry {
         self.front
     }
 
-    /// Returns a node of the keyboard and the area that the keyboard covers; `None` if no keyboard is shown.
+    /// Returns a node of the keyboard and the area that the keyboard covers, or `None` if no keyboard is shown.
     pub(super) fn keyboard(&self) -> Option<(usize, Rect)> {
         self.keyboard
     }
@@ -135,7 +135,8 @@ impl Geometry {
         (container..self.end(container)).contains(&index)
     }
 
-    /// Returns the smallest rectangle that contains the visible parts of a window's nodes; `None` if none is visible.
+    /// Returns the smallest rectangle that contains the visible parts of a window's nodes, or `None` if none is
+    /// visible.
     pub(super) fn extent(&self, window: usize) -> Option<Rect> {
         self.extents.get(window).copied().flatten()
     }
@@ -212,7 +213,7 @@ impl Geometry {
     }
 }
 
-/// Returns whether a node takes touches itself, whether or not it is enabled.
+/// Returns whether a node takes touches itself, regardless of whether it is enabled.
 pub(super) fn takes_touches(node: &Node) -> bool {
     [Flag::Clickable, Flag::LongClickable, Flag::Editable].into_iter().any(|f| node.is(f))
 }

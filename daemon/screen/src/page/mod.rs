@@ -4,7 +4,7 @@
 //! interactive elements ([`refs`]), their labels ([`label`]), the identity of the page ([`fingerprint`]), the structure
 //! by which its state is recognised ([`structure`], [`site`]), the components to learn ([`element`]), the reliability
 //! of the tree ([`reliability`]), the nodes that a selector matches ([`select`]) and the touch points ([`touch`]).
-//! [`moves`] has the type for counted outcomes of actions between page structures.
+//! [`moves`] defines the type for counted outcomes of actions between page structures.
 
 pub mod element;
 mod element_ref;

@@ -25,6 +25,6 @@ pub struct Move {
     pub weight: f64,
     /// Time until the structure after the action appeared, summed over all occurrences, in milliseconds.
     pub duration_ms: i64,
-    /// Time of the last attempt, milliseconds since the Unix epoch.
+    /// Time of the last attempt, in Unix milliseconds.
     pub last_at: i64,
 }

@@ -11,7 +11,8 @@ use super::element_ref::Ref;
 use super::snapshot::{Flag, Rect, Snapshot, Trait};
 use super::{folding, label};
 
-/// Maximum distance between a caption and the control below it: the longer side of the screen divided by this number.
+/// Number by which the longer side of the screen is divided to get the maximum distance between a caption and the
+/// control below it.
 const ABOVE_DIVISOR: i32 = 40;
 /// Maximum length of a caption, in characters.
 const MAX_CAPTION: usize = 80;

@@ -18,17 +18,17 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// Returns the width; 0 for an inverted rectangle.
+    /// Returns the width, or 0 for an inverted rectangle.
     pub fn width(&self) -> i32 {
         self.right.saturating_sub(self.left).max(0)
     }
 
-    /// Returns the height; 0 for an inverted rectangle.
+    /// Returns the height, or 0 for an inverted rectangle.
     pub fn height(&self) -> i32 {
         self.bottom.saturating_sub(self.top).max(0)
     }
 
-    /// Returns the area in square pixels; 0 for an inverted rectangle.
+    /// Returns the area in square pixels, or 0 for an inverted rectangle.
     pub fn area(&self) -> i64 {
         i64::from(self.width()) * i64::from(self.height())
     }
@@ -153,7 +153,7 @@ impl Flags {
     }
 
     /// Returns the names of the flags, joined by commas. The first is `on` if the node is visible, otherwise `off`.
-    /// `with_focusable` includes `Flag::Focusable`, which is left out for refs.
+    /// `Flag::Focusable` is included only if `with_focusable` is true. Callers leave it out for refs.
     pub fn text(self, with_focusable: bool) -> String {
         let first = if self.has(Flag::Visible) { "on" } else { "off" };
         let rest =
@@ -167,7 +167,7 @@ impl Flags {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Trait {
-    /// A list or grid. Its rows scroll in and out, and do not identify the page.
+    /// A list or grid. Its rows scroll in and out of view, and do not identify the page.
     List = 1,
     /// An element that shows web pages.
     Web = 2,
@@ -211,15 +211,16 @@ impl Traits {
 /// The purpose of a window. Drivers derive it from the data of their device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowKind {
-    /// Content of an app, or a focused system window. Only windows of this kind can be the page in front.
+    /// A window with the content of an app, or a focused system window. Only windows of this kind can be the page in
+    /// front.
     Page,
-    /// Drawn by the system over the page without taking the focus: a notification, a volume panel.
+    /// A window that the system draws over the page without taking the focus, such as a notification or a volume panel.
     Banner,
     /// A system bar or the divider of a split screen.
     Bar,
     /// A keyboard.
     Keyboard,
-    /// Drawn by an accessibility service, including the marks of the device's own overlay.
+    /// A window drawn by an accessibility service, including the marks of the device's own overlay.
     Overlay,
 }
 
@@ -240,8 +241,7 @@ pub struct Window {
     pub layer: i64,
     /// Whether the window has the input focus.
     pub focused: bool,
-    /// `package/activity` or URL of the window's page, if it is known for this window; for example, for a page under
-    /// another app's dialog.
+    /// `package/activity` or URL of the window's page, if known. A page under another app's dialog may also have one.
     pub place: Option<String>,
 }
 
@@ -314,7 +314,7 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Returns the purpose of a node's window; `Overlay` for a node without a window.
+    /// Returns the purpose of a node's window, or `Overlay` for a node without a window.
     pub fn kind_of(&self, node: &Node) -> WindowKind {
         self.windows.get(node.window).map_or(WindowKind::Overlay, |w| w.kind)
     }

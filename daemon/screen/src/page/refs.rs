@@ -68,8 +68,8 @@ fn add_contexts(snapshot: &Snapshot, refs: &mut [Ref]) {
 /// Maximum number of nodes before an element that are searched for its context.
 const MAX_BEFORE: usize = 100;
 
-/// Returns the nearest text between an element and the previous equal element; empty if there is none. Text inside
-/// other interactive elements does not count.
+/// Returns the nearest text between an element and the previous equal element, or an empty string if there is none.
+/// Text inside other interactive elements does not count.
 fn text_before(snapshot: &Snapshot, index: usize, twins: &[usize]) -> String {
     let twin = twins.iter().filter(|twin| **twin < index).max().map_or(0, |twin| twin + 1);
     let text = |i: usize| {
@@ -114,7 +114,7 @@ pub fn alias(number: u32) -> String {
     format!("@n{number}")
 }
 
-/// Returns the number in an alias that has the form returned by [`alias`]; `None` for any other text.
+/// Returns the number in an alias that has the form returned by [`alias`], or `None` for any other text.
 pub fn number_of(alias: &str) -> Option<u32> {
     let digits = alias.strip_prefix("@n").filter(|digits| !digits.starts_with(['0', '+']))?;
     digits.parse().ok()
@@ -160,7 +160,7 @@ pub struct Found {
 /// changes. `content` is the [`exact_content`](super::fingerprint::exact_content) of the current screen.
 ///
 /// # Errors
-/// If there is not exactly one candidate, the number of candidates.
+/// Returns the number of candidates if there is not exactly one.
 pub fn find(recorded: Recorded<'_>, now: &[Ref], content: &str) -> Result<Found, usize> {
     let labelled = |r: &Ref| match recorded.digits_count {
         true => r.label == recorded.what.label,

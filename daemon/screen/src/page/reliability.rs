@@ -2,7 +2,7 @@
 
 use super::snapshot::{Flag, Snapshot};
 
-/// Returns the reason why the tree cannot be trusted; `None` if the tree can be trusted.
+/// Returns the reason why the tree cannot be trusted, or `None` if the tree can be trusted.
 pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
     if snapshot.nodes.is_empty() {
         return Some(snapshot.degraded.unwrap_or("the screen is empty"));

@@ -68,8 +68,8 @@ impl Screen {
         self.elements.get(|| element::all(self))
     }
 
-    /// Returns the ref at an index, with the facts needed to find it again on a later screen; `None` if there are fewer
-    /// refs.
+    /// Returns the ref at an index, with the facts needed to find it again on a later screen. Returns `None` if there
+    /// are fewer refs.
     pub fn recorded(&self, index: usize) -> Option<Recorded<'_>> {
         let all = self.refs();
         let what = all.get(index)?;

@@ -142,7 +142,7 @@ pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture:
     found
 }
 
-/// Returns how closely the text or description of a node matches.
+/// Returns how closely a node's text or description matches, or `None` if neither matches.
 fn own_fit(node: &Node, selector: &Selector<'_>, wanted: &Wanted) -> Option<Fit> {
     let texts: &[&Option<String>] = match selector.by {
         By::Text => &[&node.text],
@@ -152,8 +152,8 @@ fn own_fit(node: &Node, selector: &Selector<'_>, wanted: &Wanted) -> Option<Fit>
     texts.iter().copied().flatten().filter_map(|text| wanted.fit(text)).min()
 }
 
-/// Returns how closely the form in which an outline prints a ref matches: its label or the beginning of its label, its
-/// title, its caption, its id or its place.
+/// Returns how closely a value matches the form in which an outline prints a ref: the ref's label or the beginning of
+/// its label, its title, its caption, its id or its place. Returns `None` if none of these matches.
 fn label_fit(r: &Ref, node: &Node, by: By, wanted: &Wanted) -> Option<Fit> {
     let at_most = |text: &str, least: Fit| wanted.fit(text).filter(|fit| *fit <= least);
     let label = r.label.text();
@@ -183,7 +183,7 @@ fn is_on_page(snapshot: &Snapshot, node: &Node) -> bool {
     matches!(snapshot.kind_of(node), WindowKind::Page | WindowKind::Banner)
 }
 
-/// Share of the window's area, percent, above which a node that takes a gesture counts as the container of the whole
+/// Share of the window's area, in percent, above which a node that takes a gesture counts as the container of the whole
 /// page and not as an element.
 const WHOLE_PERCENT: i64 = 60;
 

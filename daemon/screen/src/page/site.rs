@@ -1,4 +1,4 @@
-//! Sites: the pages of a browser are grouped by registrable domain.
+//! Sites, which group the pages of a browser by registrable domain.
 
 /// A site, parsed from a URL. Credentials, path and query are not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

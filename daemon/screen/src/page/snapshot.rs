@@ -21,7 +21,7 @@ pub struct Snapshot {
     pub site: Option<String>,
     /// Host of the site, with the port if the address has one.
     pub host: Option<String>,
-    /// Hash of the address's path pattern, 8 hexadecimal digits; `None` for the start page. The path itself is not
+    /// Hash of the address's path pattern, as 8 hexadecimal digits; `None` for the start page. The path itself is not
     /// kept, because it may have been typed.
     pub path: Option<String>,
     /// Mode in which the device reads the screen.
@@ -92,7 +92,7 @@ impl Snapshot {
         Scene { windows: &self.windows, nodes: &self.nodes, size: self.size, app: self.app.as_deref() }
     }
 
-    /// Returns the purpose of a node's window; `Overlay` for a node without a window.
+    /// Returns the purpose of a node's window, or `Overlay` for a node without a window.
     pub fn kind_of(&self, node: &Node) -> WindowKind {
         self.scene().kind_of(node)
     }

@@ -49,7 +49,7 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Returns the key of the structure, 32 hexadecimal digits. Equal structures have equal keys.
+    /// Returns the key of the structure, as 32 hexadecimal digits. Equal structures have equal keys.
     pub fn key(&self) -> String {
         let mut hash = Sha256::new();
         for part in [Some(&self.app), self.site.as_ref(), Some(&self.place), self.title.as_ref()] {
@@ -120,8 +120,8 @@ pub fn in_web(snapshot: &Snapshot, index: usize) -> bool {
     snapshot.ancestors(index).any(|a| snapshot.nodes[a].has(Trait::Web))
 }
 
-/// Returns the place of a screen, or its substitute if the place cannot be known in this mode; `None` while the place
-/// is unknown.
+/// Returns the place of a screen, or its substitute if the place cannot be known in this mode. Returns `None` while the
+/// place is unknown.
 fn place(snapshot: &Snapshot) -> Option<String> {
     match (&snapshot.place, snapshot.place_knowable) {
         (Some(place), _) => Some(place.clone()),
@@ -149,7 +149,7 @@ pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
     })
 }
 
-/// Computes the structures of a screen; `None` while its place is unknown or no page is in front.
+/// Computes the structures of a screen. Returns `None` while the screen's place is unknown or no page is in front.
 pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     let mut place = place(snapshot)?;
     if let Some(path) = &snapshot.path {
@@ -165,8 +165,8 @@ pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     Some(Structures { front: of_window(snapshot, front, &place, under.is_some()), below })
 }
 
-/// Returns the place of the page under a dialog; `None` if the place is unknown, which can happen while another app
-/// shows a dialog with its own activity.
+/// Returns the place of the page under a dialog. Returns `None` if the place is unknown, which can happen while another
+/// app shows a dialog with its own activity.
 fn place_below(snapshot: &Snapshot, window: usize, place: &str) -> Option<String> {
     let own = &snapshot.windows[window].app;
     let is_of = |place: &str| own.is_empty() || place.split('/').next() == Some(own);
@@ -232,8 +232,8 @@ fn told_by_title(snapshot: &Snapshot, index: usize) -> Option<u64> {
     plain.then(|| feature(&format!("{}|{title}", node.role)))
 }
 
-/// Returns the title of a page, digits masked: the first static text in the upper third of the window that lies in its
-/// toolbar or whose id contains `title`.
+/// Returns the title of a page, with digits masked: the first static text in the upper third of the window that lies in
+/// its toolbar or whose id contains `title`.
 fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
     let height = nodes.iter().map(|i| snapshot.nodes[*i].bounds.bottom).max()?;
     let top = nodes.iter().map(|i| snapshot.nodes[*i].bounds.top).min()?;

@@ -22,7 +22,7 @@ pub(super) fn cut_to(text: &str, max: usize) -> String {
     text.chars().take(max).collect()
 }
 
-/// Returns whether a title, which may have been shortened, is the title of a label with this full title.
+/// Returns whether `title` equals the full title `full` or is a shortened form of it, which ends with an ellipsis.
 pub fn is_title_of(title: &str, full: &str) -> bool {
     title == full || title.strip_suffix('…').is_some_and(|start| full.starts_with(start))
 }
@@ -59,8 +59,8 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
     found.next().filter(|_| found.next().is_none())
 }
 
-/// Returns a selector that matches only this element among the refs, by label or resource id; `None` if there is no
-/// such selector.
+/// Returns a selector that matches only this element among the refs, by label or resource id. Returns `None` if there
+/// is no such selector.
 pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Option<TargetSelector> {
     let of = |by, value| Some(TargetSelector { by: Some(by), value: Some(value), ..TargetSelector::default() });
     let own = refs.iter().find(|r| r.node == index)?;

@@ -116,8 +116,8 @@ fn middle(r: &Rect) -> Point {
     Point { x: f64::midpoint(r.left.into(), r.right.into()), y: f64::midpoint(r.top.into(), r.bottom.into()) }
 }
 
-/// Returns the side of the screen, or of a scroll container, beyond which a node lies; `None` if a part of the node is
-/// in sight or its position is unknown.
+/// Returns the side of the screen, or of a scroll container, beyond which a node lies. Returns `None` if a part of the
+/// node is in sight or its position is unknown.
 pub fn side(snapshot: &Snapshot, index: usize) -> Option<Side> {
     let geometry = snapshot.geometry();
     let bounds = snapshot.nodes[index].bounds;
@@ -137,8 +137,8 @@ pub fn side(snapshot: &Snapshot, index: usize) -> Option<Side> {
     })
 }
 
-/// Returns the visible height or width of a node, device pixels, if only an edge of it is in sight because the rest
-/// lies outside the screen or the scroll container, or is cut off there. Returns `None` for any other node.
+/// Returns the visible height or width of a node, in device pixels, if only an edge of the node is in sight because the
+/// rest lies outside the screen or the scroll container, or is cut off there. Returns `None` for any other node.
 pub fn edge_in_sight(snapshot: &Snapshot, index: usize) -> Option<i32> {
     let geometry = snapshot.geometry();
     let (bounds, shown) = (snapshot.nodes[index].bounds, geometry.shown(index));
@@ -195,8 +195,7 @@ fn filler(snapshot: &Snapshot, index: usize) -> Option<usize> {
     (fills && takes_touches(&snapshot.nodes[index]) && inside.all(inside_first)).then_some(first)
 }
 
-/// Returns the uncovered part of a rectangle whose shorter side is the longest; among equals, the part with the largest
-/// area.
+/// Returns the uncovered part of a rectangle that has the longest shorter side or, among equals, the largest area.
 ///
 /// Each blocker splits a free part into four parts: to its left, to its right, above it and below it, each at full
 /// length. These parts overlap, so the largest is always among them.
@@ -281,7 +280,8 @@ fn is_below(snapshot: &Snapshot, index: usize, other: usize) -> bool {
 }
 
 /// Returns whether another node takes touches meant for a node: any node in a higher window, or a node of the same
-/// window that takes touches itself, whether or not it is enabled. Nodes that only display content let touches through.
+/// window that takes touches itself, regardless of whether it is enabled. Nodes that only display content let touches
+/// through.
 fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool {
     let node = &snapshot.nodes[other];
     if other == index || !node.is(Flag::Visible) || snapshot.kind_of(node) == WindowKind::Overlay {

@@ -16,7 +16,7 @@ use image::RgbImage;
 /// An element to annotate on a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Left, top, right and bottom edges, pixels of the picture.
+    /// Left, top, right and bottom edges, in pixels of the picture.
     pub bounds: [f64; 4],
     /// Label to draw. If it is `None`, the element gets only a thin grey box.
     pub label: Option<String>,
@@ -29,7 +29,7 @@ const QUIET: [u8; 3] = [130, 130, 130];
 /// A rectangle of whole pixels: left, top, right, bottom; right and bottom are exclusive.
 type Area = [i64; 4];
 
-/// Returns width times height; 0 for an inverted rectangle.
+/// Returns the area in square pixels, or 0 for an inverted rectangle.
 fn size(area: &Area) -> i64 {
     let side = |from: usize, to: usize| area[to].saturating_sub(area[from]).max(0);
     side(0, 2).saturating_mul(side(1, 3))
@@ -67,7 +67,7 @@ fn color(index: usize) -> [u8; 3] {
     COLORS[index % COLORS.len()]
 }
 
-/// Returns the font for a picture with this shorter side, and the factor by which its pixels are enlarged.
+/// Returns the font for a picture whose shorter side has this length, and the factor by which its pixels are enlarged.
 fn letters(shorter: u32) -> (&'static MonoFont<'static>, u32) {
     match shorter {
         0..250 => (&ascii::FONT_6X10, 1),

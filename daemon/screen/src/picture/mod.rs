@@ -97,10 +97,10 @@ pub struct Relation {
     pub screen: (u32, u32),
 }
 
-/// Computes how a screenshot maps to the screen; `None` if the screenshot may have been shrunk and the screen size is
-/// unknown. The service shrinks screenshots so that neither side is longer than `max_dim` pixels, and never enlarges
-/// them. The reported screen size may exclude the system bars, which affects only the longer side. The longer side
-/// gives the more precise scale, but it is used only if it agrees with the shorter side.
+/// Computes how a screenshot maps to the screen. Returns `None` if the screenshot may have been shrunk and the screen
+/// size is unknown. The service shrinks screenshots so that neither side is longer than `max_dim` pixels, and never
+/// enlarges them. The reported screen size may exclude the system bars, which affects only the longer side. The longer
+/// side gives the more precise scale, but it is used only if it agrees with the shorter side.
 pub fn relate((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i32)>) -> Option<Relation> {
     if width.max(height) < max_dim {
         return Some(Relation { scale: 1.0, screen: (width, height) });

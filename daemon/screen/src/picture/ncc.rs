@@ -24,13 +24,13 @@ use image::RgbImage;
 
 /// Minimum score of a match, 0 to 1.
 pub const MATCH_SCORE: f64 = 0.8;
-/// Score above which two pictures show the same element.
+/// Score above which two pictures are assumed to show the same element.
 pub const SAME_SCORE: f64 = 0.92;
 /// Minimum score at which a match at or near the last known place is accepted without searching further.
 const CERTAIN_SCORE: f64 = 0.98;
 /// Minimum lead of the best place over the second best for a sure match.
 const MARGIN: f64 = 0.03;
-/// Two matches are in one place if their overlap exceeds this share of their union, in percent.
+/// Share of the union of two matches that their overlap must exceed for them to count as one place, in percent.
 const ONE_PLACE_PERCENT: i64 = 60;
 /// Distance from the last known place that is searched first, in pixels.
 const NEAR: i32 = 24;
@@ -179,7 +179,7 @@ struct Level {
 }
 
 impl Level {
-    /// Prepares a template at one size; returns `None` if it is flat.
+    /// Prepares a template at one size. Returns `None` if the template is flat.
     fn new(gray: &Gray) -> Option<Self> {
         let n = gray.pixels.len() as f64;
         let mean = gray.pixels.iter().map(|p| f64::from(*p)).sum::<f64>() / n;
@@ -240,11 +240,11 @@ impl Template {
 /// The search step that found a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchStep {
-    /// At or around the last known place.
+    /// Search at or around the last known place.
     InPlace,
-    /// Over the whole area, at the coarsest size.
+    /// Search over the whole area, at the coarsest size.
     Coarsely,
-    /// Over the whole area, at the next finer size.
+    /// Search over the whole area, at the next finer size.
     Thoroughly,
 }
 

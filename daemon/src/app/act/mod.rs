@@ -165,7 +165,7 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActRes
 ///
 /// # Errors
 /// If not exactly one of `key` and `keyCode` is given, or if it is invalid. `UNSUPPORTED` if the device has no key
-/// codes. Also if the device fails to act.
+/// codes. An error is also returned if the device fails to act.
 pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<ActResult>> {
     let key = match (params.key, params.key_code) {
         (Some(name), None) => Key::Named(name),

@@ -146,7 +146,7 @@ impl Call {
     /// # Errors
     /// `TARGET_NOT_FOUND` if the target is not a field, `UNSUPPORTED` if the device cannot type the text,
     /// `LIMIT_EXCEEDED` if the field contains too much text to delete. Nothing is sent in these cases. `TEXT_DIFFERS`
-    /// if the field then shows different text. Also if the device fails.
+    /// if the field then shows different text. An error is also returned if the device fails.
     pub(in crate::app) async fn fill(
         &self,
         guard: &DeviceGuard,

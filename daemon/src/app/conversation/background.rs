@@ -1,5 +1,5 @@
-//! The background of a context, apart from the conversation: rules, goal and tasks, knowledge about the app, and the
-//! current state.
+//! Loads the background of a context, which is everything except the conversation: rules, goal and tasks, knowledge
+//! about the app, and the current state.
 
 use afd_proto::findings::BugStatus;
 use afd_proto::memory::{Scope, SessionContext};

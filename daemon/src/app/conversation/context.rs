@@ -304,8 +304,8 @@ fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &m
 
 /// Number of previous turns to consider. The longest of them is the expected maximum length of the next turn.
 const ANSWERS: i64 = 8;
-/// Maximum share of the budget that may stay unused, per cent. A context with more unused tokens is built again with
-/// more turns.
+/// Maximum percentage of the budget that may stay unused. A context with more unused tokens is built again with more
+/// turns.
 const MAX_UNUSED: i64 = 5;
 /// Maximum number of attempts to build a context.
 const MAX_ATTEMPTS: usize = 5;

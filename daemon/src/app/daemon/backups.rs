@@ -49,7 +49,8 @@ impl From<BackupError> for Error {
     }
 }
 
-/// Makes a backup of the current memory. If the database turns out to be damaged, it is checked.
+/// Makes a backup of the current memory. If the backup fails because the database seems to be damaged, the database is
+/// checked.
 async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
     if let Some(damage) = core.substitute.as_ref().and_then(|_| core.damage()) {
         return Err(Error::new(ErrorCode::StoreUnavailable, format!("there is no memory to copy: {damage}"))
@@ -74,7 +75,7 @@ pub async fn create(core: &Arc<Core>) -> Result<Backup> {
     core.finish(async move { make(&own, BackupReason::Request).await }).await?
 }
 
-/// Runs work that uses the backups on a blocking thread.
+/// Runs work with the configured backups on a blocking thread.
 async fn on<T: Send + 'static>(
     config: &Config,
     work: impl FnOnce(&Backups) -> afd_store::backup::Result<T> + Send + 'static,

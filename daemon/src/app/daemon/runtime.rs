@@ -92,7 +92,7 @@ impl Runtime {
     }
 }
 
-/// Guard of a call in flight.
+/// Guard that counts a call as in flight until it is dropped.
 pub struct InFlight(Arc<AtomicU64>);
 
 impl Drop for InFlight {

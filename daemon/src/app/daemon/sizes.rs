@@ -1,6 +1,6 @@
 //! Disk space used by the daemon.
 
-/// Sizes on disk (bytes) of the daemon's data, and the time of the last backup.
+/// Sizes on disk of the daemon's data, in bytes, and the time of the last backup.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct OnDisk {
     pub(in crate::app) database: u64,

@@ -12,8 +12,8 @@ pub struct Substitute {
 }
 
 impl Substitute {
-    /// Returns why a database cannot be used for recording; `None` if it can be used, or if it belongs to another
-    /// program or a newer version.
+    /// Returns the reason why a database cannot be used for recording; `None` if it can be used, or if it belongs to
+    /// another program or a newer version.
     pub(in crate::app) fn reason(opened: &std::result::Result<Store, StoreError>) -> Option<String> {
         match opened {
             Ok(store) => store.damage(),
@@ -38,7 +38,7 @@ impl Substitute {
         self.dir.path().join("memory.db")
     }
 
-    /// Returns why the configured memory is not used.
+    /// Returns the reason why the configured memory is not used.
     pub(in crate::app) fn why(&self) -> &str {
         &self.why
     }

@@ -43,8 +43,8 @@ impl Addressed {
 /// Implements `act.shell`. The command may contain secrets: only its length, its program and a keyed hash are recorded.
 ///
 /// # Errors
-/// `REFUSED` unless the device's settings allow it, `UNSUPPORTED` if the device has no shell; also if the device fails
-/// to run the command.
+/// `REFUSED` unless the device's settings allow it, `UNSUPPORTED` if the device has no shell, or another error if the
+/// device fails to run the command.
 pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellResult>> {
     let command = params.command.expose();
     if command.trim().is_empty() || command.contains('\0') {
@@ -105,8 +105,8 @@ fn program(command: &str) -> Option<String> {
 /// Implements `act.intent`.
 ///
 /// # Errors
-/// `REFUSED` unless the device's settings allow it, `UNSUPPORTED` if the device accepts no intents; also if a part of
-/// the intent is invalid, or if the device fails to act.
+/// `REFUSED` unless the device's settings allow it, `UNSUPPORTED` if the device accepts no intents, or another error if
+/// a part of the intent is invalid or the device fails to act.
 pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<ActResult>> {
     let intent = Intent {
         action: params.action.clone(),

@@ -1,8 +1,8 @@
 //! `device.connectUsb`: configures a phone attached by USB as a device.
 //!
-//! Chooses the phone, reads the connection hint that its app has written, finds or creates an `adb` forward to the
-//! service's port, checks that the service responds through it, and only then writes the settings. If a step fails, a
-//! forward that was created for it is removed again.
+//! The call chooses the phone, reads the connection hint that its app has written, finds or creates an `adb` forward to
+//! the service's port, checks that the service responds through it, and only then writes the settings. If a step fails,
+//! a forward that was created for it is removed again.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -76,8 +76,8 @@ fn outcome(key: &str, outcome: ImportOutcome, remark: impl Into<String>) -> Impo
     ImportedSetting { key: key.to_owned(), outcome, remark: remark.into() }
 }
 
-/// Returns the device configured in `af` with the name it gets in this daemon, and reports its settings. `None` if
-/// there is no device to import.
+/// Reports the settings of the device configured in `af`. Returns the device with the name that it gets in this daemon,
+/// or `None` if there is no device to import.
 fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting>) -> Option<(String, DeviceSettings)> {
     let device = theirs.file.devices().remove("default")?;
     let url = device.url.clone();

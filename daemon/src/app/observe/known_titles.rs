@@ -50,7 +50,8 @@ impl Call {
             .details(json!({"matchedCount": 1, "candidateCount": 1, "candidates": [{"label": candidate}]})))
     }
 
-    /// Adds a hint to the error for a label that is not visible, if the page is known to have it.
+    /// Adds a hint to the error for a label that is not visible, if the page is known to have an element with that
+    /// title.
     pub(in crate::app) async fn known_elsewhere(
         &self,
         spec: &TargetSpec,

@@ -39,7 +39,7 @@ pub(in crate::app) struct ScreenCapture {
 
 /// The newest recorded capture of a device.
 pub(in crate::app) struct NewestCapture {
-    /// Name of the session that it was recorded for.
+    /// Name of the session that the capture was recorded for.
     pub session: String,
     pub capture: ScreenCapture,
 }
@@ -69,7 +69,7 @@ impl ScreenCapture {
         self.snapshot().structures()
     }
 
-    /// Copies the capture as a new observation: several sessions may share one reading.
+    /// Copies the capture as a new observation, because several sessions may share one reading.
     pub(in crate::app) fn with_new_uid(&self) -> Self {
         Self { uid: new_uid(), ..self.clone() }
     }

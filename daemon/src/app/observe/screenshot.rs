@@ -147,7 +147,8 @@ async fn add_refs(
     Ok(())
 }
 
-/// Draws marks and re-encodes. Decoding errors are reported as `DEVICE_ERROR`, encoding errors as `INTERNAL`.
+/// Draws marks on a picture and re-encodes it. Decoding errors are reported as `DEVICE_ERROR`, encoding errors as
+/// `INTERNAL`.
 fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8) -> Result<Vec<u8>> {
     let mut pixels = picture::decode(jpeg).map_err(unreadable_picture)?;
     if let Some(marks) = marks {

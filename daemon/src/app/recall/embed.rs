@@ -19,7 +19,7 @@ const BATCH: usize = 16;
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
-/// Starts the background task.
+/// Starts the background task that computes vectors.
 pub fn start(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
     let wake = core.recall.wake.clone();

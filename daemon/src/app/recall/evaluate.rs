@@ -34,7 +34,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Maximum wait for a query vector.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Maximum size of a file, bytes, and maximum number of entries and of queries.
+/// Maximum size of a file, in bytes, and maximum number of entries and of queries.
 const MAX_FILE: u64 = 64 << 20;
 const MAX_LINES: usize = 100_000;
 /// Number of texts that are embedded at a time.

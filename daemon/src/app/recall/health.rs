@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Name of a check, with a message if it passed or the reason why it failed.
 pub type Examined = (&'static str, std::result::Result<String, String>);
 
-/// Tries the configured model and the configured Qdrant.
+/// Checks whether the configured model and the configured Qdrant work.
 pub async fn examine(core: &Arc<Core>) -> Vec<Examined> {
     let settings = core.config.get().recall.clone();
     let current = core.recall.model(&settings).await;

@@ -1,5 +1,5 @@
-//! Access to the in-memory index. For explicit searches it is up to date; automatic recall uses only what is available
-//! without waiting.
+//! Access to the in-memory index. Explicit searches use an index that is up to date; automatic recall uses only what is
+//! available without waiting.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ const NOT_FOLLOWED: &str = "the newest entries were not searched, because the in
 /// Result of automatic recall.
 #[derive(Debug, Default, PartialEq)]
 pub struct AtHand<T> {
-    /// The result; the default if the index was not searched.
+    /// The result, or the default value if the index was not searched.
     pub found: T,
     /// The part that was not searched, with the reason.
     pub missing: Option<&'static str>,
@@ -65,7 +65,8 @@ impl Recall {
         work(&RwLockWriteGuard::downgrade(index), builtin, other)
     }
 
-    /// Notes the models whose vectors the index contains. Call it while the index is locked.
+    /// Records that the index contains the vectors of the built-in model and of the model `identity`. Must be called
+    /// while the index is locked.
     fn mark_read(&self, identity: Option<&str>) {
         let mut was_read = self.was_read.lock();
         for name in identity.into_iter().chain([BUILTIN]) {

@@ -28,8 +28,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Number of entries that are checked at a time.
 const CHECKED: i64 = 300;
 
-/// Derives up to `limit` entries that are due, until the piece is over. Returns the number of entries derived, or
-/// `limit` if more may be due.
+/// Derives up to `limit` entries that are due, unless the time limit of `piece` is reached first. Returns the number of
+/// entries derived, or `limit` if more may be due.
 pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
     let due = entries::due(c, limit)?;
     let mut done = 0;
@@ -153,7 +153,7 @@ async fn check(core: Weak<Core>) {
 }
 
 /// Checks some entries after `after`. The first call also checks whether entries are missing. Returns the last checked
-/// entry and the number of entries that are derived again; `None` if there are no more.
+/// entry and the number of entries that will be derived again, or `None` if there is nothing left to check.
 async fn check_some(store: &Store, after: i64) -> Result<Option<(i64, usize)>> {
     let mut found = 0;
     if after == 0 && store.read_all(entries::some_are_lost).await? {

@@ -107,7 +107,7 @@ fn is_clear(hit: &Ranked) -> bool {
 const FOR_REQUEST: usize = 4;
 const FOR_TASK: usize = 5;
 const FOR_FAILURE: usize = 3;
-/// Number of entries to search for ones that solved a failure.
+/// Number of entries that are examined to find solutions to a failure.
 const LOOKED_AT: usize = 12;
 /// Maximum length of an entry's text in an error, in characters.
 const BRIEF: usize = 200;

@@ -29,7 +29,7 @@ impl Progress {
         self.marked.send_modify(|count| *count += 1);
     }
 
-    /// Returns a receiver of the number of commits that marked entries.
+    /// Returns a receiver for the number of commits that marked entries.
     pub fn follow(&self) -> watch::Receiver<u64> {
         self.marked.subscribe()
     }

@@ -183,7 +183,7 @@ fn check(params: &RecallSearchParams) -> Result<(usize, String)> {
     Ok((params.limit() as usize, session))
 }
 
-/// A search for which only the database has to be read; the query vectors and other responses are available.
+/// A search that now needs only the database. The query vectors and Qdrant's response are already available.
 struct Search {
     params: RecallSearchParams,
     /// Maximum number of results.

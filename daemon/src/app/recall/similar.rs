@@ -50,8 +50,8 @@ pub async fn patterns(core: &Arc<Core>) -> std::result::Result<Vec<SimilarPatter
     Ok(pairs)
 }
 
-/// Returns similar pairs of a pattern in `some` and an older pattern. `some` contains the entry id and row id of each
-/// pattern.
+/// Returns pairs of similar patterns: one from `some`, and an older one. `some` contains the entry id and row id of
+/// each pattern.
 fn near(recall: &Recall, c: &Connection, identity: Option<&str>, some: &[(i64, i64)]) -> Result<Vec<SimilarPatterns>> {
     recall.with_index(c, identity, |index, builtin, other| {
         let mut pairs = Vec::new();

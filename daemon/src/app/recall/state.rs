@@ -23,7 +23,8 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Returns the Qdrant that these settings name, or the reason why it cannot be used; `None` if they name no Qdrant.
+    /// Returns the Qdrant named in the settings, or the reason why it cannot be used; `None` if the settings name no
+    /// Qdrant.
     pub fn of(&mut self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
         if self.by.as_ref() != Some(settings) || matches!(self.qdrant, Some(Err(_))) {
             self.qdrant = Qdrant::new(settings).map(|qdrant| qdrant.map(Arc::new)).transpose();
@@ -57,7 +58,7 @@ pub struct Recall {
     pub(super) outside: Mutex<Outside>,
     /// Interrupts the pause before an upload is retried.
     pub(super) again: Arc<Notify>,
-    /// Whether Qdrant may have lost entries, so that a full check is due.
+    /// Whether Qdrant may have lost entries and a full check is therefore due.
     pub(super) doubted: AtomicBool,
     /// Reason why changes could not be uploaded.
     pub(super) unsent: Mutex<Option<String>>,

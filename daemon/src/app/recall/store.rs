@@ -101,7 +101,7 @@ fn check(params: &RecallStoreParams) -> Result<()> {
     params.related.iter().try_for_each(|uid| check_text("related", uid, 100))
 }
 
-/// Checks that a name has one line, because output for people and models lists it next to other names.
+/// Checks that a name has only one line, because output for people and models lists it next to other names.
 fn check_printable(field: &'static str, text: &str) -> Result<()> {
     if text.chars().any(char::is_control) {
         return Err(Error::param(field, "printable characters on one line", "control characters"));

@@ -25,12 +25,12 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallUpkeepRun, _, _>(|core, p| async move { upkeep(&core, &p).await });
 }
 
-/// Name of the job that does the same as `recall.upkeep`.
+/// Name of the job that runs the same steps as `recall.upkeep`.
 pub const JOB: &str = "recall-upkeep";
 
 const DAY_MS: i64 = 86_400_000;
 /// Age after which a session that ended or was inactive is archived, and age after which an unused vector is emptied,
-/// milliseconds.
+/// in milliseconds.
 const ARCHIVED: i64 = 30 * DAY_MS;
 const STALE: i64 = 90 * DAY_MS;
 /// Number of rows that are changed in one write, maximum number of rows that are logged, and maximum number of examples

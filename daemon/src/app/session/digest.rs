@@ -77,7 +77,7 @@ fn pages(c: &Connection, session: i64) -> Stored<Vec<VisitedPage>> {
 }
 
 /// Returns the context keys of a conversation of the session `name`, and the session's device, app and page as last
-/// observed. The newer value wins.
+/// observed. For a key that both contain, the newer value wins.
 pub(in crate::app) fn context(
     c: &Connection,
     conversation: &Conversation,

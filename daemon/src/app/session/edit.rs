@@ -159,7 +159,7 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
     })
 }
 
-/// Deletes the rest of a deleted session: its bugs, test results, notes and memories.
+/// Deletes what is left of a deleted session: its bugs, test results, notes and memories.
 async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Deleted> {
     if !findings {
         return Err(no_session(name).hint("it was deleted; `--findings` deletes its remaining findings"));

@@ -95,7 +95,7 @@ pub(in crate::app) fn still_active(session: &Session) -> std::result::Result<(),
 }
 
 /// Checks a directory parameter: an absolute path. It must exist if the field is `directory`; otherwise it may be
-/// missing, but not be something other than a directory.
+/// missing, but it must not be anything other than a directory.
 pub(in crate::app) async fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
     let Some(path) = path else { return Ok(None) };
     let path = absolute(field, path)?;

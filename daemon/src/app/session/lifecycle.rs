@@ -196,7 +196,7 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
     Ok(found.await?)
 }
 
-/// Returns the findings of the newest of these sessions that has findings or a summary.
+/// Returns the findings of the newest session in `earlier` that has findings or a summary.
 fn last_found(c: &Connection, earlier: &[Session], reader: Reader) -> Stored<Option<LastFound>> {
     for before in earlier {
         let bugs = bugs::Filter { session: Some(before.id), reader, ..bugs::Filter::default() };

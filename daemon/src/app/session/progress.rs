@@ -151,10 +151,10 @@ pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
     }
 }
 
-/// Returns the reason why `git status` must not be run in a repository, or `None` if it is safe to run. `git status` runs
-/// the filter programs that the repository configures, and git has no option to disable them. Filters in the user's and the
-/// system's configuration are trusted. A configuration that cannot be read is also a reason not to run
-/// `git status`.
+/// Returns the reason why `git status` must not be run in a repository, or `None` if it is safe to run. `git status`
+/// runs the filter programs that the repository configures, and git has no option to disable them. Filters in the
+/// user's and the system's configuration are trusted. A configuration that cannot be read is also a reason not to run
+/// it.
 async fn runs_programs(directory: &Path) -> Option<String> {
     let list = git(directory, &["config", "--show-scope", "--includes", "--name-only", "--list", "-z"]).await;
     let list = match list {

@@ -88,7 +88,7 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
     })
 }
 
-/// Maximum length of the conversation in a prompt, characters, and its maximum number of lines.
+/// Maximum length of the conversation in a prompt, in characters, and its maximum number of lines.
 const MAX_SAID: usize = 3_000;
 const MAX_SAID_LINES: usize = 40;
 /// Maximum length of each of the last messages in a prompt, in characters.
@@ -139,7 +139,7 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     Ok(kept)
 }
 
-/// Returns whether any of the later texts contains `text`.
+/// Returns whether any of the texts in `later` contains `text`.
 fn repeats(text: &str, later: &[String]) -> bool {
     !text.is_empty() && later.iter().any(|other| other.contains(text))
 }

@@ -23,7 +23,7 @@ pub(super) fn all_detected(detections: &[Detection], field: &str) -> Result<Vec<
 /// Validates and converts one detection.
 ///
 /// # Errors
-/// The first field that is invalid.
+/// [`OutOfRange`] for the first field that is invalid.
 fn detected(d: &Detection) -> std::result::Result<Detected, OutOfRange> {
     let out = |field: &str, expected: &str, got: String| OutOfRange {
         field: field.to_owned(),

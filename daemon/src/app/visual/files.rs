@@ -40,7 +40,7 @@ fn tally(t: files::Tally) -> Tally {
 /// `visual.import`: imports the directory of one app, or the directories of several apps.
 ///
 /// # Errors
-/// `NOT_FOUND` if there is nothing to import; also if the result cannot be stored.
+/// `NOT_FOUND` if there is nothing to import, or another error if the result cannot be stored.
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<VisualImportResult> {
     let dir = absolute("dir", &params.dir)?;
     let read = run_blocking(move || files::read(&dir)).await?;

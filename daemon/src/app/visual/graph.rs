@@ -334,7 +334,7 @@ fn answer(known: &Known, graph: &Graph, components: &BTreeMap<i64, BTreeSet<Stri
 /// `visual.graph`: renders the graph as DOT (the default), Mermaid or SVG, returned inline or saved to a file.
 ///
 /// # Errors
-/// `NOT_FOUND` if the app is unknown; also if the file cannot be written.
+/// `NOT_FOUND` if the app is unknown, or another error if the file cannot be written.
 pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<RenderedGraph> {
     let known = find::scope(core, params.scope()).await?;
     let file = params.save_file.as_deref().map(|path| absolute("saveFile", path)).transpose()?;

@@ -1,4 +1,4 @@
-//! Errors of artifacts.
+//! Errors that occur when artifacts are written or deleted.
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use super::{ArtifactError, NewArtifact, Place};
 use afd_base::file::{hash_of, replace};
 use afd_base::hex;
 
-/// An artifact's file, which was written now or already had the content.
+/// The file of a saved artifact. It was either just written, or already existed with the same content.
 #[derive(Debug, Clone)]
 pub struct File {
     pub(super) path: PathBuf,

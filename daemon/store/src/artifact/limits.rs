@@ -48,7 +48,7 @@ fn managed_files(connection: &Connection) -> Result<Vec<RootFile>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns how many of the first files must be deleted to meet the limits. `files` are sorted by age, oldest first.
+/// Returns how many of the oldest files must be deleted to meet the limits. `files` is sorted by age, oldest first.
 fn count_to_delete(files: &[RootFile], settings: &ArtifactSettings, now: i64) -> usize {
     let oldest = now - i64::try_from(settings.max_age.as_millis()).unwrap_or(i64::MAX / 2);
     let mut total: i64 = files.iter().map(|f| f.size).sum();

@@ -13,7 +13,7 @@ use crate::{Conditions, Page, Result, new_uid, now_ms};
 /// The row of an artifact, to be inserted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRow {
-    /// Uid that is derived from the imported original; `None` generates a new uid.
+    /// Uid that is derived from the imported original, or `None` to generate a new uid.
     pub uid: Option<String>,
     /// Row id of the device that the artifact shows, if any.
     pub device: Option<i64>,
@@ -290,8 +290,8 @@ pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
     )
 }
 
-/// Returns the path and hash of an artifact's file; `Some(None)` if another row has the same file, and `None` if there
-/// is no such artifact.
+/// Returns the path and hash of an artifact's file. Returns `Some(None)` if another row has the same file, and `None`
+/// if there is no such artifact.
 pub(super) fn file_if_unshared(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
     let found: Option<(String, String)> = connection.first(
         "SELECT file_path, content_hash FROM artifacts WHERE id = :id AND deleted_at IS NULL",

@@ -55,7 +55,7 @@ pub(super) struct Watch {
     files: Arc<Mutex<Files>>,
 }
 
-/// Starts the watcher; `None` if that fails. Without a watcher, files are still checked when they are listed.
+/// Starts the watcher. Returns `None` if that fails; files are then still checked when they are listed.
 pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
     let (store, task, files) =
         (store.clone(), tasks.thread("artifact-watcher"), Arc::new(Mutex::new(Files::new(MAX_FILES))));

@@ -52,7 +52,7 @@ pub struct Stored {
 pub struct ArtifactFiles {
     /// Root directory for artifacts.
     pub root: PathBuf,
-    /// Reads the artifact files that a database refers to.
+    /// Returns the artifact files to which a database refers.
     pub of: fn(&Connection) -> crate::Result<Vec<Stored>>,
     /// Changes the artifact paths in a database to paths below this root directory.
     pub re_root: fn(&Connection, &Path) -> crate::Result<()>,
@@ -84,7 +84,7 @@ fn names(at: i64) -> impl Iterator<Item = String> {
     std::iter::once(time.clone()).chain((2..).map(move |n: u32| format!("{time}-{n}")))
 }
 
-/// Held while the name for a complete backup is chosen and its directory is renamed.
+/// Lock that is held while the name for a complete backup is chosen and the backup's directory is renamed.
 static NAMING: Mutex<()> = Mutex::new(());
 
 /// The backups in a directory.

@@ -173,7 +173,7 @@ fn new_directory(parent: &Path) -> Result<PathBuf> {
     Err(BackupError::NotFound("no free name".to_owned()))
 }
 
-/// Moves the files of the database that is being replaced to a new directory. Returns the directory; `None` if the
+/// Moves the files of the database that is being replaced to a new directory. Returns the directory, or `None` if the
 /// database is empty or missing.
 fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     if std::fs::metadata(database).map_or(0, |meta| meta.len()) == 0 {

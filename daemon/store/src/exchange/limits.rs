@@ -8,7 +8,8 @@ use crate::now_ms;
 
 /// Maximum value of a numeric field in a record. It keeps sums of such fields from overflowing.
 pub const MAX_FIGURE: i64 = 1_000_000_000;
-/// How far in the future a time in a file may be, milliseconds, because the clocks of machines differ.
+/// How far in the future a time in a file may be, in milliseconds. Such times occur because the clocks of machines
+/// differ.
 const AHEAD: i64 = 86_400_000;
 
 /// Returns the permitted range for times in a record, in Unix milliseconds.

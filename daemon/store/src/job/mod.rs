@@ -115,7 +115,7 @@ impl Jobs {
         }
     }
 
-    /// Runs a job now and returns its state; `None` if there is no job with this name.
+    /// Runs a job now and returns its state. Returns `None` if there is no job with this name.
     pub async fn run(&self, name: &str) -> Option<Job> {
         let entry = self.find(name)?;
         // A failure is part of the returned state.

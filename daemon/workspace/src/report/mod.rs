@@ -16,7 +16,7 @@ pub struct Picture {
     pub artifact: String,
     /// Path of the image file.
     pub file: String,
-    /// Image data, JPEG.
+    /// JPEG data of the image.
     pub jpeg: Vec<u8>,
 }
 
@@ -47,7 +47,7 @@ fn find<'a>(pictures: &'a [Picture], artifact: Option<&String>) -> Option<&'a Pi
     pictures.iter().find(|p| Some(&p.artifact) == artifact)
 }
 
-/// Escapes text for a table cell or a line of Markdown.
+/// Escapes text for a Markdown table cell or line.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

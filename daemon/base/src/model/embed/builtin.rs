@@ -16,7 +16,7 @@ pub const DIMENSIONS: usize = 384;
 const SPREAD: u64 = 4;
 /// Maximum length of the text that is embedded, in characters. Longer text is truncated.
 const MAX_TEXT: usize = 6_000;
-/// Weights for the kinds of features.
+/// Weights of the different kinds of features.
 const WORD: f32 = 1.0;
 const STOP: f32 = 0.02;
 const PIECES: f32 = 1.2;

@@ -38,7 +38,7 @@ struct Item {
 }
 
 impl EmbeddingEndpoint {
-    /// Creates the configured endpoint; `None` if no endpoint is configured.
+    /// Creates the configured endpoint. Returns `None` if no endpoint is configured.
     ///
     /// # Errors
     /// If the key cannot be read or the HTTP client cannot be created.

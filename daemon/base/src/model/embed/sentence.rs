@@ -21,15 +21,16 @@ use crate::text::cut;
 /// of tokens.
 const MAX_TOKENS: usize = 256;
 
-/// Thresholds for the number of letters per token. Up to `SCRIPT`, the model does not know the script of the text.
-/// Between `LANGUAGE_FROM` and `LANGUAGE_UP_TO`, the estimate of how well it knows the language rises to 1. With a
-/// model for English, tokens have 3 to 5.6 letters in English text, 1.8 to 2.9 letters in German, French, Italian or
-/// Polish text, and 1 letter in Chinese text.
+/// Thresholds for the number of letters per token. If this number is at most `SCRIPT`, the model does not know the
+/// script of the text. As the number grows from `LANGUAGE_FROM` to `LANGUAGE_UP_TO`, the estimate of how well the model
+/// knows the language rises to 1. With a model for English, tokens have 3 to 5.6 letters in English text, 1.8 to 2.9
+/// letters in German, French, Italian or Polish text, and 1 letter in Chinese text.
 const SCRIPT: f64 = 1.15;
 const LANGUAGE_FROM: f64 = 2.6;
 const LANGUAGE_UP_TO: f64 = 3.2;
 
-/// Maximum length of the start of a text that shows how well the model knows the language, in characters.
+/// Maximum length of the beginning of a text that is used to estimate how well the model knows the language, in
+/// characters.
 const MAX_TOLD: usize = 240;
 
 /// Time for which changed model files must stay unchanged before they are read.
@@ -154,8 +155,8 @@ impl Loaded {
         Ok(Self { tokenizer, encoder, pooling: if first { Pooling::First } else { Pooling::Mean } })
     }
 
-    /// Returns how well the model knows the language of `text`, 0 to 1. It splits words into few tokens in a language
-    /// that it knows, and into many tokens in other languages.
+    /// Estimates how well the model knows the language of `text`, 0 to 1. The model splits words into few tokens in a
+    /// language that it knows, and into many tokens in other languages.
     fn known(&self, text: &str) -> Result<f64, String> {
         let text = cut::head(text, MAX_TOLD);
         let encoded = self.tokenizer.encode(text, false).map_err(|e| e.to_string())?;

@@ -1,4 +1,4 @@
-//! Converts actions of `af` to actions of this daemon.
+//! Converts `af` actions to actions of this daemon.
 
 use std::collections::BTreeMap;
 

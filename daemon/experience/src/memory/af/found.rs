@@ -20,7 +20,7 @@ pub struct InSession<T> {
 /// The page of an action or a failure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AfPage {
-    /// Package.
+    /// Package of the app.
     pub app: String,
     /// Activity, as `package/activity`.
     pub activity: String,
@@ -30,8 +30,8 @@ pub struct AfPage {
     pub fingerprint: String,
 }
 
-/// The counts of an action on a page, and the page that it led to. Rows that differ only in the check after the action
-/// are merged.
+/// Counts for an action on a page, and the page that the action led to. Rows that differ only in the check after the
+/// action are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AfTransition {
     /// Page before the action.

@@ -1,5 +1,5 @@
-//! Reads a memory of `af` 0.5, and leaves out data that must not be imported: credit for failed acts, aliases that are
-//! only valid within their snapshot, and typed text.
+//! Reads an `af` 0.5 memory. Leaves out data that must not be imported: credit for failed acts, aliases that are only
+//! valid within their snapshot, and typed text.
 
 mod actions;
 mod found;
@@ -44,7 +44,7 @@ pub enum AfError {
     },
 }
 
-/// A function that reads a table into the import data.
+/// A function that reads a table into an [`AfMemory`].
 type Reader = fn(&Connection, &mut AfMemory, &Source<'_>) -> rusqlite::Result<()>;
 
 /// The database file, and the trace id of the importing call.

@@ -128,7 +128,7 @@ impl Directory {
         self.remarks.push(Remark { file, key: key.to_owned(), why: why.into() });
     }
 
-    /// Reads a file. If it is damaged, reads its backup instead, if there is one.
+    /// Reads a JSON object from a file, or from the file's backup if the file is damaged and a backup exists.
     fn object(&mut self, file: &str) -> Ordered {
         self.object_and_text(file).0
     }
@@ -205,7 +205,8 @@ impl Directory {
     }
 }
 
-/// Returns a member of an object in `text`, with its own members in their original order, which a parsed value loses.
+/// Returns a member of the JSON object in `text`, with its own members in their original order, which a parsed `Value`
+/// does not preserve.
 fn in_order(text: &str, key: &str) -> Option<Ordered> {
     let members: std::collections::HashMap<String, Box<serde_json::value::RawValue>> =
         serde_json::from_str(text).ok()?;

@@ -165,7 +165,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// Waits until no import is incomplete. No other import starts until the returned guard is dropped.
+/// Waits until no import is incomplete. Returns a guard that prevents other imports from starting until it is dropped.
 ///
 /// # Errors
 /// `STORE_UNAVAILABLE` if an import keeps failing, for example because the disk is full.

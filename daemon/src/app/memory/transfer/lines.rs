@@ -81,7 +81,7 @@ impl<R: BufRead> Lines<R> {
         &self.line
     }
 
-    /// Reads the next line; false at the end of the file.
+    /// Reads the next line. Returns `false` at the end of the file.
     fn advance(&mut self) -> io::Result<bool> {
         self.line.clear();
         self.number += 1;
@@ -94,7 +94,8 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    /// Returns the next record; `None` after the last one. Calls `passed` with the bytes of each line that was read.
+    /// Reads the next record. Returns `None` after the last one. Calls `passed` with the bytes of each line that was
+    /// read.
     ///
     /// # Errors
     /// If a line is not a record, or if the last line does not confirm the number of records.

@@ -24,7 +24,7 @@ const MAX_BYTES: usize = 1 << 20;
 
 type Read = Lines<BufReader<File>>;
 
-/// Reads the next records; returns none at the end of the file.
+/// Reads the next records. Returns an empty queue at the end of the file.
 fn read_some(mut lines: Read) -> Result<(Read, VecDeque<Line>)> {
     let (mut found, mut bytes) = (VecDeque::new(), 0);
     while found.len() < MAX_RECORDS && bytes < MAX_BYTES {
@@ -35,7 +35,7 @@ fn read_some(mut lines: Read) -> Result<(Read, VecDeque<Line>)> {
     Ok((lines, found))
 }
 
-/// Imports records until the piece is over.
+/// Imports the records in `waiting` until none are left or the time limit of `piece` is reached.
 fn apply_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>, piece: &Piece) -> Result<()> {
     while let Some(line) = waiting.pop_front() {
         if let Some(line) = taking.take(connection, line, piece)? {

@@ -21,7 +21,7 @@ use afd_workspace as session;
 /// Maximum number of remarks about skipped records.
 const MAX_REMARKS: usize = 20;
 
-/// Importer that imports records, or only checks them.
+/// Imports records, or only checks them.
 pub(super) struct Taking {
     kinds: Vec<(Subject, Kind)>,
     loader: Loader,

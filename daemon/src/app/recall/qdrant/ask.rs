@@ -37,7 +37,7 @@ pub struct Resolved {
     pub own: Vec<i64>,
     /// Entries from other stores, keyed by negative ids.
     pub foreign: HashMap<i64, Foreign>,
-    /// The same entries as they are returned in a response, keyed by the same ids.
+    /// The entries in `foreign` as they are returned in a response, keyed by the same ids.
     pub entries: HashMap<i64, RecallEntry>,
 }
 

@@ -161,8 +161,8 @@ impl Sender {
         Ok(true)
     }
 
-    /// Completes a round, or checks periodically that the uploaded points still exist. Returns whether there is more to
-    /// upload.
+    /// Completes an upload of all entries, or checks periodically that the uploaded points still exist. Returns whether
+    /// there is more to upload.
     async fn all_sent(
         &mut self,
         core: &Arc<Core>,

@@ -10,7 +10,7 @@ pub(super) const MAX_COUNT: i64 = 1_000_000_000;
 /// Maximum absolute value of a coordinate or a size, in pixels.
 pub(super) const MAX_PLACE: i64 = 100_000;
 
-/// Takes a string.
+/// Takes a string out of a row.
 pub(super) fn text(map: &mut Map<String, Value>, key: &str) -> Option<String> {
     match map.get(key) {
         Some(Value::String(_)) => take(map, key).and_then(|v| v.as_str().map(str::to_owned)),
@@ -18,28 +18,28 @@ pub(super) fn text(map: &mut Map<String, Value>, key: &str) -> Option<String> {
     }
 }
 
-/// Takes a count. A value beyond [`MAX_COUNT`] stays in the row.
+/// Takes a count out of a row. A value beyond [`MAX_COUNT`] stays in the row.
 pub(super) fn number(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     let n = map.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_COUNT)?;
     map.remove(key);
     Some(n)
 }
 
-/// Takes a time as Unix milliseconds. A time that cannot be parsed stays in the row.
+/// Takes a time out of a row, as Unix milliseconds. A time that cannot be parsed stays in the row.
 pub(super) fn time(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     let ms = map.get(key).and_then(Value::as_str).and_then(millis)?;
     map.remove(key);
     Some(ms)
 }
 
-/// Takes a list of strings.
+/// Takes a list of strings out of a row.
 pub(super) fn texts(map: &mut Map<String, Value>, key: &str) -> Option<Vec<String>> {
     let texts = map.get(key)?.as_array()?.iter().map(|v| v.as_str().map(str::to_owned)).collect::<Option<_>>()?;
     map.remove(key);
     Some(texts)
 }
 
-/// Takes a floating-point number.
+/// Takes a floating-point number out of a row.
 pub(super) fn fraction(map: &mut Map<String, Value>, key: &str) -> Option<f64> {
     let n = map.get(key).and_then(Value::as_f64)?;
     map.remove(key);
@@ -60,7 +60,7 @@ pub(super) fn note_absent(row: &mut Map<String, Value>, given: &[(&str, bool)]) 
     }
 }
 
-/// Takes the member [`OURS`], which `afd` wrote.
+/// Takes the member [`OURS`], which `afd` wrote, out of a row.
 pub(super) fn ours(row: &mut Map<String, Value>) -> Map<String, Value> {
     match take(row, OURS) {
         Some(Value::Object(ours)) => ours,

@@ -15,14 +15,14 @@ use crate::visual::index::Index;
 use crate::visual::scope::{self, Scope};
 use afd_store::{Result, Sql as _, args, new_uid};
 
-/// Numbers of a file's rows, by import outcome.
+/// Row counts of a file, by import outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of rows in the file.
     pub found: u64,
     /// Number of rows that were inserted.
     pub added: u64,
-    /// Number of rows that existed before.
+    /// Number of rows that already existed.
     pub present: u64,
     /// Number of rows that were skipped.
     pub skipped: u64,
