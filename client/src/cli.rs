@@ -37,7 +37,7 @@ Exit codes: 0 success, 1 failure (including a failed check), 2 usage error, 3 no
 
 /// How a command is executed.
 pub enum Run {
-    /// A single call to the daemon, which this function builds.
+    /// Function that builds the single call to the daemon that the command makes.
     Call(fn(&ArgMatches, &Context) -> Result<Call, clap::Error>),
     /// A function that runs the command itself and returns the exit code.
     Program(fn(&ArgMatches, &Context) -> Result<u8, clap::Error>),
@@ -51,7 +51,7 @@ pub struct Entry {
     pub name: &'static str,
     /// Alternative names on the command line.
     pub aliases: &'static [&'static str],
-    /// Full command that this entry abbreviates, for example `observe page`; `None` if it is not an abbreviation.
+    /// Full command that the entry abbreviates, such as `observe page`; `None` if the entry is not an abbreviation.
     full: Option<&'static str>,
     about: &'static str,
     /// Function that adds the arguments and subcommands to the clap command.

@@ -15,7 +15,7 @@ use world::{DemoError, World};
 /// Options for `demo`.
 #[derive(Debug, Clone, Args)]
 pub struct Demo {
-    /// Seed of the practice phone and the task
+    /// Seed from which the practice phone and the task are generated
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Pause before each step in milliseconds [default: 700 on a terminal, 0 in a pipe]

@@ -1,6 +1,6 @@
 //! An example for each command, shown at the end of its help. A test parses all of them.
 
-/// Command paths, each with an example command line.
+/// The path of each command, with an example command line.
 const EXAMPLES: &[(&str, &str)] = &[
     ("health", "afctl health"),
     ("status", "afctl status --watch"),

@@ -301,7 +301,7 @@ wire! {
         /// The touch then went to the position of the element's text.
         #[serde(default, skip_serializing_if = "is_false")]
         pub unmarked: bool,
-        /// Duration including the wait for the device, in milliseconds.
+        /// Duration of the action, including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the action; only with `then`.
         pub look: Option<Look>,
@@ -325,7 +325,7 @@ wire! {
         pub point: Option<Point>,
         /// Number of scrolls; 0 if the element was already on the screen.
         pub scrolls: u32,
-        /// Duration including the wait for the device, in milliseconds.
+        /// Duration of the search, including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the action; only with `then`.
         pub look: Option<Look>,
@@ -346,7 +346,7 @@ wire! {
         pub truncated: bool,
         /// File with the whole output, if the output is longer than `limits.inline_bytes`.
         pub artifact: Option<SavedArtifact>,
-        /// Duration including the wait for the device, in milliseconds.
+        /// Duration of the call, including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the command; only with `then`.
         pub look: Option<Look>,

@@ -19,7 +19,7 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "ArtifactGetParams"))]
     pub struct GetParams {
-        /// Id of the artifact.
+        /// Id of the artifact to return.
         pub id: i64,
         /// Whether to also return the content. The call fails with `LIMIT_EXCEEDED` if the content is larger than
         /// `limits.inline_bytes`.
@@ -31,7 +31,7 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "ArtifactDeleteParams"))]
     pub struct DeleteParams {
-        /// Id of the artifact.
+        /// Id of the artifact to delete.
         pub id: i64,
     }
 }

@@ -29,7 +29,7 @@ params! {
     /// Parameters of `backup.delete`.
     #[cfg_attr(feature = "schema", schemars(rename = "BackupDeleteParams"))]
     pub struct DeleteParams {
-        /// Name of the backup.
+        /// Name of the backup to delete.
         pub name: String,
     }
 }
@@ -78,7 +78,7 @@ wire! {
     /// A backup that was checked and can be restored.
     #[cfg_attr(feature = "schema", schemars(rename = "VerifiedBackup"))]
     pub struct Verified {
-        /// The backup.
+        /// The backup that was checked.
         pub backup: Backup,
         /// Number of artifacts with an intact copy in the backup.
         pub artifacts_checked: u64,

@@ -159,7 +159,7 @@ wire! {
         pub allocation: Allocation,
         /// Context keys and their values, meant as defaults for tool arguments.
         pub context: BTreeMap<String, String>,
-        /// Content that did not fit.
+        /// Content that was omitted from the context, with the reasons.
         pub left_out: Vec<Omission>,
         /// Number of tokens in all messages since the context was last cleared.
         pub tokens_of_all: i64,

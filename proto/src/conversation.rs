@@ -77,7 +77,7 @@ session_params! {
     pub struct DeleteMessageParams {
         /// Name of the conversation within the session.
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
-        /// Position of the message.
+        /// Position of the message in the conversation, from 1.
         pub position: i64,
     }
 
@@ -119,7 +119,7 @@ wire! {
 
     /// A page of messages, newest first.
     pub struct Messages {
-        /// The messages.
+        /// Messages on this page.
         pub messages: Vec<RecordedMessage>,
         /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
@@ -218,7 +218,7 @@ wire! {
         pub name: Option<String>,
         /// Excerpt around the first match, with the matches in brackets.
         pub text: String,
-        /// Relevance, 0 to 1.
+        /// Relevance of the message to the query, 0 to 1.
         pub score: f64,
         /// Time at which the message was recorded, in Unix milliseconds.
         pub at: i64,
@@ -226,7 +226,7 @@ wire! {
 
     /// Result of `conversation.search`, best match first.
     pub struct FoundMessages {
-        /// The messages.
+        /// Messages that were found.
         pub messages: Vec<FoundMessage>,
         /// Whether each message contains all words of the query or only some of them.
         pub matched: crate::notes::TermMatch,

@@ -158,7 +158,7 @@ wire! {
     pub struct MethodSummary {
         /// Wire name, `namespace.verb`.
         pub name: String,
-        /// Summary in one sentence.
+        /// Summary of the method in one sentence.
         pub summary: String,
         /// Effect of the method.
         pub effect: Effect,
@@ -172,7 +172,7 @@ wire! {
 
     /// Result of `daemon.shutdown`.
     pub struct ShutdownResult {
-        /// Always true.
+        /// Always true: the daemon is stopping.
         pub stopping: bool,
     }
 }

@@ -29,7 +29,7 @@ params! {
     /// Parameters of `device.remove`.
     #[derive(Default)]
     pub struct RemoveParams {
-        /// Name of the device.
+        /// Name of the device to remove.
         pub name: String,
     }
 }
@@ -163,11 +163,11 @@ wire! {
     pub struct Trial {
         /// Whether the device can be used.
         pub usable: bool,
-        /// Result in one sentence.
+        /// Result of the check in one sentence.
         pub found: String,
         /// Suggested next step; absent if the device can be used.
         pub hint: Option<String>,
-        /// Error code; absent if the device can be used.
+        /// Error code of the failed check; absent if the device can be used.
         pub error: Option<crate::ErrorCode>,
         /// Foreground activity as `package/activity`; absent if unknown.
         pub top_activity: Option<String>,
@@ -265,7 +265,7 @@ wire! {
 
     /// Result of `device.lease`.
     pub struct LeaseResult {
-        /// The lease.
+        /// Lease that the session now holds.
         pub lease: LeaseInfo,
     }
 

@@ -43,7 +43,7 @@ wire! {
     pub struct FileRemark {
         /// Path of the file, relative to the imported directory.
         pub file: String,
-        /// Key of the entry; empty if the remark concerns the whole file.
+        /// Key of the affected entry in the file; empty if the remark concerns the whole file.
         pub key: String,
         /// Reason why the data was skipped or changed.
         pub why: String,

@@ -35,14 +35,14 @@ session_params! {
     /// Parameters of `session.bug.show`.
     #[derive(Default)]
     pub struct BugShowParams {
-        /// Id of the bug.
+        /// Id of the bug to return.
         pub id: i64,
     }
 
     /// Parameters of `session.bug.update`. Fields that are not given remain unchanged.
     #[derive(Default)]
     pub struct BugUpdateParams {
-        /// Id of the bug.
+        /// Id of the bug to change.
         pub id: i64,
         /// New title on one line.
         pub title: Option<String> where chars 1..=300,
@@ -70,14 +70,14 @@ session_params! {
     /// Parameters of `session.bug.reopen`.
     #[derive(Default)]
     pub struct BugReopenParams {
-        /// Id of the bug.
+        /// Id of the bug to reopen.
         pub id: i64,
     }
 
     /// Parameters of `session.bug.resolve`.
     #[derive(Default)]
     pub struct BugResolveParams {
-        /// Id of the bug.
+        /// Id of the bug to resolve.
         pub id: i64,
         /// Reason for the resolution, for example `fixed in 2.4` or `duplicate of 3`.
         pub reason: String where chars 1..=10_000,
@@ -208,7 +208,7 @@ wire! {
         pub uid: String,
         /// Uid of the memory that the bug came from; absent if it originated in this memory.
         pub origin: Option<String>,
-        /// Session that found the bug.
+        /// Session in which the bug was found.
         pub session: String,
         /// `session` if the bug is visible only to the session that found it; absent otherwise.
         pub scope: Option<RecordScope>,
@@ -225,7 +225,7 @@ wire! {
         pub expected: Option<String>,
         /// Actual behaviour of the app.
         pub actual: Option<String>,
-        /// Package; absent if unknown.
+        /// Package of the app that has the bug; absent if unknown.
         pub app: Option<String>,
         /// Key, activity or URL of the page; absent if unknown.
         pub page: Option<String>,
@@ -258,7 +258,7 @@ wire! {
 
     /// A page of bugs, newest first.
     pub struct Bugs {
-        /// The bugs.
+        /// Bugs on this page.
         pub bugs: Vec<Bug>,
         /// Counts of all bugs that match the filters.
         pub counts: BugCounts,
@@ -301,7 +301,7 @@ wire! {
         pub name: String,
         /// Outcome of the test.
         pub status: ResultStatus,
-        /// Package; absent if unknown.
+        /// Package of the tested app; absent if unknown.
         pub app: Option<String>,
         /// Key, activity or URL of the page; absent if unknown.
         pub page: Option<String>,
@@ -323,7 +323,7 @@ wire! {
 
     /// A page of test results, newest first.
     pub struct Results {
-        /// The results.
+        /// Test results on this page.
         pub results: Vec<TestResult>,
         /// Counts of all results that match the filters.
         pub counts: ResultCounts,
@@ -352,7 +352,7 @@ wire! {
         pub element: String,
         /// Name of the element's component; absent if the visual memory does not know the element.
         pub component: Option<String>,
-        /// Package; empty if unknown.
+        /// Package of the app that the element belongs to; empty if unknown.
         pub app: String,
         /// Key, activity or URL of the page; empty if unknown.
         pub page: String,

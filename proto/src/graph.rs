@@ -109,9 +109,9 @@ wire! {
         /// App or site that the states belong to.
         #[serde(flatten)]
         pub about: ScopeInfo,
-        /// State at the start.
+        /// State from which a route was sought.
         pub from: StateRef,
-        /// State at the goal.
+        /// State to which a route was sought.
         pub to: StateRef,
         /// Whether a route is known.
         pub known: bool,

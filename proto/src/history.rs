@@ -75,7 +75,7 @@ wire! {
 
     /// A page of changes, newest first.
     pub struct Changes {
-        /// The changes.
+        /// Changes on this page.
         pub changes: Vec<Change>,
         /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,

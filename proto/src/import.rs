@@ -86,7 +86,7 @@ wire! {
         pub events: Tally,
         /// Remarks about rows that were corrected or skipped; at most 200.
         pub remarks: Vec<Remark>,
-        /// Total number of remarks.
+        /// Total number of remarks, including those that `remarks` omits.
         pub remark_count: u64,
     }
 }

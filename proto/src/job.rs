@@ -4,7 +4,7 @@ params! {
     /// Parameters of `job.run`.
     #[derive(Default)]
     pub struct RunParams {
-        /// Name of the job.
+        /// Name of the job to run.
         pub name: String,
     }
 }

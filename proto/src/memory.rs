@@ -103,7 +103,7 @@ words! {
 
     /// How closely an experience matches the requested place.
     Scope {
-        /// Same page: the same state.
+        /// The same state, and therefore the same page.
         State = "state",
         /// A page with the same page key, which may be another state.
         Page = "page",

@@ -7,14 +7,14 @@ words! {
     #[cfg_attr(feature = "schema", schemars(rename = "MessageRole"))]
     #[derive(Default)]
     Role {
-        /// System prompt.
+        /// The system: the message is a system prompt.
         System = "system" | "developer",
-        /// User, or a program acting as one.
+        /// The user, or a program acting as the user.
         #[default]
         User = "user",
-        /// Language model.
+        /// The language model.
         Assistant = "assistant",
-        /// Result of a tool call.
+        /// A tool: the message is the result of a tool call.
         Tool = "tool",
     }
 }
@@ -53,7 +53,7 @@ wire! {
     pub struct ToolCall {
         /// Id of the call, which the message with the result refers to.
         pub id: String,
-        /// Name of the tool.
+        /// Name of the tool to call.
         pub name: String,
         /// Arguments of the call, by name.
         #[serde(default)]

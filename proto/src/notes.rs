@@ -88,7 +88,7 @@ wire! {
         pub created_at: i64,
         /// Excerpt of the content around the matches, which are in brackets; only with a query.
         pub snippet: Option<String>,
-        /// Relevance, 0 to 1; only with a query.
+        /// Relevance of the note to the query, 0 to 1; only with a query.
         pub score: Option<f64>,
     }
 
@@ -96,7 +96,7 @@ wire! {
     pub struct SimilarNote {
         /// Similarity, 0 to 1: the share of common words, or the cosine similarity of the vectors.
         pub similarity: f64,
-        /// The note.
+        /// The similar note.
         #[serde(flatten)]
         pub note: Note,
     }
@@ -116,7 +116,7 @@ wire! {
 
     /// A page of notes.
     pub struct Notes {
-        /// The notes.
+        /// Notes on this page.
         pub notes: Vec<Note>,
         /// Whether the notes contain all words of the query; absent without a query.
         pub matched: Option<TermMatch>,

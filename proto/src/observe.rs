@@ -345,7 +345,7 @@ wire! {
 
     /// Result of `observe.screen`.
     pub struct Screen {
-        /// The base context.
+        /// Base context of the observation.
         #[serde(flatten)]
         pub context: Context,
         /// Rows of the screen.
@@ -355,17 +355,17 @@ wire! {
 
     /// Result of `observe.refs`.
     pub struct Refs {
-        /// The base context.
+        /// Base context of the observation.
         #[serde(flatten)]
         pub context: Context,
-        /// The refs.
+        /// Refs of the observation.
         #[serde(flatten)]
         pub refs: RefRows,
     }
 
     /// Result of `observe.page`.
     pub struct Page {
-        /// The base context.
+        /// Base context of the observation.
         #[serde(flatten)]
         pub context: Context,
         /// Rows of the screen, if requested.

@@ -17,7 +17,7 @@ words! {
         UserPreference = "userPreference",
         /// Solution to a problem.
         Solution = "solution",
-        /// Steps that accomplish something.
+        /// Steps for accomplishing a task.
         Procedure = "procedure",
     }
 
@@ -73,7 +73,7 @@ params! {
 
     /// Parameters of `pattern.promote`.
     pub struct PatternPromoteParams {
-        /// Id of the pattern.
+        /// Id of the pattern whose scope to change.
         pub id: i64,
         /// New visibility of the pattern.
         pub scope: PatternScope,
@@ -101,7 +101,7 @@ params! {
     /// Parameters of `pattern.used`.
     #[derive(Default)]
     pub struct PatternUsedParams {
-        /// Id of the pattern.
+        /// Id of the pattern that was used.
         pub id: i64,
         /// Whether the pattern held true; omit this parameter if unknown.
         pub held: Option<bool>,
@@ -119,7 +119,7 @@ params! {
     /// Parameters of `pattern.delete`.
     #[derive(Default)]
     pub struct PatternDeleteParams {
-        /// Id of the pattern.
+        /// Id of the pattern to delete.
         pub id: i64,
     }
 
@@ -151,7 +151,7 @@ params! {
     /// Parameters of `pageModel.delete`.
     #[derive(Default)]
     pub struct PageModelDeleteParams {
-        /// Id of the page model.
+        /// Id of the page model to delete.
         pub id: i64,
     }
 

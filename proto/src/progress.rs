@@ -16,9 +16,9 @@ session_params! {
     /// Parameters of `session.progress`.
     #[derive(Default)]
     pub struct ProgressParams {
-        /// Next steps, most urgent first; replaces the previous list.
+        /// Next steps, most urgent first; this list replaces the previous one.
         pub next_steps: Option<Vec<String>> where items 0..=100,
-        /// Blockers; replaces the previous list.
+        /// Blockers of the session; this list replaces the previous one.
         pub blockers: Option<Vec<String>> where items 0..=100,
         /// Absolute path of the working directory whose git state is reported. The path is remembered for the session.
         pub directory: Option<String>,
@@ -210,7 +210,7 @@ wire! {
         pub reopened: bool,
         /// Whether the session was restored from a progress file.
         pub from_file: bool,
-        /// Summary in one line.
+        /// Summary of the session in one line.
         pub summary: String,
         /// Prompt that instructs the language model how to continue the session.
         pub resumption_prompt: String,

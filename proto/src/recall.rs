@@ -267,7 +267,7 @@ wire! {
         /// Whether an existing entry with the same text and source was updated, so that no new entry was stored.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub updated: bool,
-        /// Similar entries, at most 3.
+        /// Other entries that are similar to the stored one, at most 3.
         pub similar: Vec<RecallEntry>,
         /// Parts of the memory that were not searched, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -29,7 +29,7 @@ wire! {
         /// Type of the entries.
         #[serde(rename = "type")]
         pub kind: String,
-        /// Number of entries.
+        /// Number of entries of this type.
         pub count: i64,
     }
 
@@ -151,7 +151,7 @@ wire! {
     pub struct RecallEvaluated {
         /// Embedding model whose vectors were used.
         pub model: String,
-        /// Number of entries.
+        /// Number of entries in all evaluated directories.
         pub entries: u32,
         /// Evaluations of all queries, then of the queries in each directory, language and kind.
         pub groups: Vec<EvaluationGroup>,

@@ -22,7 +22,7 @@ wire! {
         pub failure_cause: Option<String>,
         /// Uid of the event that records the failure; absent if there was none.
         pub failure_event_id: Option<String>,
-        /// Duration including the wait for the device, in milliseconds.
+        /// Duration of the recovery, including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the recovery; only with `then`.
         pub look: Option<crate::act::Look>,

@@ -171,7 +171,7 @@ wire! {
 
     /// A page of sessions, newest first.
     pub struct Sessions {
-        /// The sessions.
+        /// Sessions on this page.
         pub sessions: Vec<SessionInfo>,
         /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
@@ -200,7 +200,7 @@ wire! {
 
     /// A page that a session visited, with the last observation of the page.
     pub struct VisitedPage {
-        /// Package; empty if unknown.
+        /// Package of the app that the page belongs to; empty if unknown.
         pub app: String,
         /// Activity as `package/activity`.
         pub activity: Option<String>,
@@ -264,7 +264,7 @@ wire! {
 
     /// Open work from earlier sessions about an app, as far as it is shared with other sessions of the app.
     pub struct LeftOpen {
-        /// Name of the newest session that left tasks, next steps or blockers; absent if none did.
+        /// Name of the newest session that left tasks, next steps or blockers open; absent if none did.
         pub session: Option<String>,
         /// Time at which the session named in `session` ended, in Unix milliseconds; absent if it was never ended.
         pub ended_at: Option<i64>,
@@ -364,7 +364,7 @@ wire! {
         pub artifact_id: i64,
         /// Size of the file, in bytes.
         pub size_bytes: i64,
-        /// Number of embedded pictures.
+        /// Number of pictures embedded in the report.
         pub pictures: i64,
     }
 
@@ -378,7 +378,7 @@ wire! {
         pub summary: String,
         /// Number of messages that were compacted when the session ended.
         pub compacted: i64,
-        /// The report.
+        /// Report that was written when the session ended.
         pub report: ReportResult,
         /// Path of the machine-readable progress file; absent if it could not be written.
         pub progress_file: Option<String>,

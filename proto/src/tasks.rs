@@ -8,7 +8,7 @@ session_params! {
     pub struct TaskAddParams {
         /// Description of the task.
         pub description: String where chars 1..=2000,
-        /// Priority; tasks with higher values come first.
+        /// Priority of the task; tasks with higher values come first.
         pub priority: Option<i64> where -1000..=1000 = 0,
         /// Ids of the tasks that block this task until each of them has passed or been skipped.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,7 +51,7 @@ session_params! {
         pub id: Option<i64>,
         /// Outcome of the task.
         pub status: Option<FinishStatus> = FinishStatus::Passed,
-        /// Summary of the outcome.
+        /// Summary of the outcome of the task.
         pub summary: Option<String> where chars 1..=2000,
     }
 
@@ -94,7 +94,7 @@ words! {
 wire! {
     /// Result of `session.task.start`.
     pub struct TaskStarted {
-        /// The task.
+        /// The task that was started.
         #[serde(flatten)]
         pub task: Task,
         /// Recall entries that are clearly about the subject of the task: bugs, patterns, notes and others.
@@ -128,7 +128,7 @@ wire! {
         pub blocked_by: Vec<i64>,
         /// Progress note on the task.
         pub progress: Option<String>,
-        /// Summary of the outcome.
+        /// Summary of the outcome of the task.
         pub summary: Option<String>,
         /// Time at which the task was queued, in Unix milliseconds.
         pub created_at: i64,
@@ -154,7 +154,7 @@ wire! {
         pub description: String,
         /// Time at which the task was started, in RFC 3339 format, UTC.
         pub started_at: String,
-        /// Progress note; may be empty.
+        /// Progress note on the task; may be empty.
         pub progress: String,
         /// Description of the last action on a device; may be empty.
         pub last_action: String,

@@ -5,13 +5,13 @@ words! {
     /// Set of tools that a client selects as a whole. There are several sets because every offered tool costs model
     /// tokens, even if it is not used.
     Toolset {
-        /// Observe, act, check, and use the memory; offered by default.
+        /// Tools that observe the screen, act on it, check it, and use the memory; offered by default.
         Core = "core",
-        /// Additional gestures, and recoveries.
+        /// Tools for additional gestures, and for recovering from failures.
         Gestures = "gestures",
-        /// Devices and leases.
+        /// Tools that list devices, and that lease and release them.
         Devices = "devices",
-        /// Test sessions: tasks, bugs, results, report.
+        /// Tools for test sessions with tasks, bugs, test results and reports.
         Testing = "testing",
     }
 }

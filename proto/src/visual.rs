@@ -33,7 +33,7 @@ params! {
         pub bounds: [i32; 4],
         /// Text of the element.
         pub label: Option<String>,
-        /// Confidence of the detector.
+        /// Confidence of the detector in this detection.
         pub confidence: Option<f64> where 0.0..=1.0,
         /// Picture of the element: a PNG or JPEG file in base64.
         pub crop: Option<String>,
@@ -114,9 +114,9 @@ scope_params! {
 words! {
     /// Kind of named item.
     ItemKind {
-        /// A component.
+        /// The item is a component.
         Component = "component",
-        /// A state.
+        /// The item is a state.
         State = "state",
     }
 
@@ -187,7 +187,7 @@ wire! {
         /// Type of the component, for example `button`, `text` or `icon`.
         #[serde(rename = "type")]
         pub kind: String,
-        /// Source of the component: `tree`, or the detector that found it.
+        /// Source of the component: `tree` for the element tree, or the detector that found the component.
         pub source: String,
         /// Text of the element; absent if it has no text or if its text is dynamic.
         pub label: Option<String>,
@@ -195,7 +195,7 @@ wire! {
         pub res_id: Option<String>,
         /// Last known position as `left,top,right,bottom`, in pixels.
         pub bounds: Option<String>,
-        /// Confidence of the detector, 0 to 1; absent for components from the element tree.
+        /// Confidence of the detector in its detection, 0 to 1; absent for components from the element tree.
         pub confidence: Option<f64>,
         /// Ids of the states that the component belongs to.
         pub states: Vec<String>,
@@ -219,7 +219,7 @@ wire! {
         /// App or site that the components belong to.
         #[serde(flatten)]
         pub about: ScopeInfo,
-        /// The components.
+        /// Components on this page.
         pub components: Vec<Component>,
         /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,

@@ -50,15 +50,15 @@ words! {
 
     /// Property by which a node is selected.
     By {
-        /// Visible text.
+        /// Visible text of the node.
         Text = "text",
         /// Label as printed in an outline: text or description.
         Label = "label",
-        /// Content description.
+        /// Content description of the node.
         Desc = "desc" | "content_desc" | "content-desc" | "contentDesc",
-        /// Resource id, or part of it.
+        /// Resource id of the node, or part of it.
         ResId = "resId" | "resid" | "res_id" | "resource_id" | "resource-id" | "resourceId",
-        /// Class name, with or without its package.
+        /// Class name of the node, with or without the package.
         Class = "class" | "class_name" | "class-name" | "className",
         /// Alias, such as @n3, from the session's newest refs.
         Ref = "ref",
@@ -85,7 +85,7 @@ words! {
         Web = "web",
         /// Any other view.
         View = "view",
-        /// Unknown, because the element was named but never seen.
+        /// Unknown role: the element was named but never seen.
         #[default]
         Any = "any",
     }
@@ -150,19 +150,19 @@ words! {
 
     /// Kind of call that observed a screen.
     ObservationSource {
-        /// A call to observe.top
+        /// A call to observe.top.
         Top = "top",
-        /// A call to observe.screen
+        /// A call to observe.screen.
         Screen = "screen",
-        /// A call to observe.refs
+        /// A call to observe.refs.
         Refs = "refs",
-        /// A call to observe.page
+        /// A call to observe.page.
         Page = "page",
-        /// A call to observe.wait
+        /// A call to observe.wait.
         Wait = "wait",
-        /// A call to any method in the namespace verify
+        /// A call to any method in the namespace verify.
         Verify = "verify",
-        /// A call to visual.learn
+        /// A call to visual.learn.
         Learn = "learn",
     }
 }
@@ -265,9 +265,9 @@ wire! {
         /// Name of an element without a label: the caption beside the element, else its place on the screen, such as
         /// `top left`. The name does not identify the element.
         pub name: Option<String>,
-        /// Full resource id.
+        /// Full resource id of the element.
         pub res_id: Option<String>,
-        /// Class name without its package.
+        /// Class name of the element, without the package.
         pub class: Option<String>,
         /// Position in the hierarchy: id names or classes of the ancestors, outermost first, separated by `/`.
         pub path: Option<String>,

@@ -162,7 +162,7 @@ fn act(outcome: &Outcome, data: &Value) -> String {
 }
 
 /// Returns whether an action's previous outcome is worth printing. It is not if the action has no target or is
-/// `scroll-to`, or if the same outcome has just occurred again.
+/// `scroll-to`, or if the action has just had the same outcome as before.
 fn is_news(outcome: &Outcome, data: &Value) -> bool {
     let look = &data["look"];
     let expected = look["expected"].as_str().unwrap_or_default();

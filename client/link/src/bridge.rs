@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use afd_proto::tool::Toolset;
 use clap::Args;
 
-/// Options for `mcp`, and of the bridge that it executes.
+/// Options for `mcp` and for the bridge that it executes.
 #[derive(Debug, Args)]
 pub struct Mcp {
     /// Toolsets to offer in addition to core, separated by commas

@@ -358,7 +358,7 @@ pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
 enum Unchecked {
     /// The call to the daemon failed.
     Call(CallError),
-    /// The daemon uses another database.
+    /// The daemon uses another database; the variant holds the failure to report.
     Failed(Failure),
 }
 

@@ -32,7 +32,7 @@ pub struct Global {
     /// Fail with exit code 3 instead of starting the daemon
     #[arg(long, global = true, hide_short_help = true)]
     pub no_spawn: bool,
-    /// Daemon socket
+    /// Path of the daemon's socket
     #[arg(long, global = true, hide_short_help = true, env = "AFD_SOCKET", value_name = "PATH", value_parser = path())]
     pub socket: Option<PathBuf>,
     /// Database for a daemon started by this call; a running daemon must use the same one

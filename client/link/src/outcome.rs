@@ -44,13 +44,13 @@ pub struct Failure {
     pub message: String,
     /// Suggested next step.
     pub hint: Option<String>,
-    /// Structured details.
+    /// Structured details of the error.
     pub details: Value,
     /// Whether the same call may succeed later.
     pub retryable: bool,
     /// Trace id, which identifies the call in events and logs.
     pub trace: Option<String>,
-    /// Exit code.
+    /// Exit code with which the program ends.
     pub exit: u8,
 }
 

@@ -24,7 +24,7 @@ const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 /// Options for starting the daemon.
 #[derive(Debug, Clone, Default)]
 pub struct Start {
-    /// Socket path.
+    /// Path of the socket on which the daemon listens.
     pub socket: PathBuf,
     /// Database file; `None` for the default.
     pub memory_db: Option<PathBuf>,

@@ -128,7 +128,7 @@ struct Serving {
 }
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
-/// The slot that a connection occupies after it has sent the token.
+/// The slot that a connection occupies once its client has sent the token.
 type Place = Arc<OnceLock<OwnedSemaphorePermit>>;
 
 async fn answer(serving: Arc<Serving>, place: Place, request: Request<Incoming>) -> Result<Answer, Infallible> {

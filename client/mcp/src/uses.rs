@@ -13,7 +13,7 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 pub struct Uses(Arc<Mutex<HashMap<String, Use>>>);
 
 struct Use {
-    /// Number of requests and responses that are open.
+    /// Number of requests and responses of the session that are open.
     open: usize,
     last: Instant,
 }

@@ -155,7 +155,7 @@ pub struct Scroll {
     /// Same as the DIRECTION argument
     #[arg(long, value_enum)]
     direction: Option<Direction>,
-    /// Distance to scroll
+    /// How far to scroll
     #[arg(long, value_enum)]
     amount: Option<Amount>,
     #[command(flatten)]
@@ -165,13 +165,13 @@ pub struct Scroll {
 /// Options for `scroll-to`.
 #[derive(Debug, Args)]
 pub struct ScrollTo {
-    /// Part of the text or description to find
+    /// Part of the text or description of the element to find
     #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
     what: Option<String>,
     /// Same as the TEXT argument
     #[arg(long, allow_hyphen_values = true)]
     text: Option<String>,
-    /// Property to compare [default: text and description]; ref is not allowed
+    /// Property to compare with the text [default: text and description]; ref is not allowed
     #[arg(long, value_enum)]
     by: Option<By>,
     /// Match the whole value, case-sensitively, instead of any part of it in any case

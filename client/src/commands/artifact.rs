@@ -13,7 +13,7 @@ pub enum Artifact {
     List(List),
     /// Show an artifact
     Get {
-        /// Artifact number
+        /// Number of the artifact to show
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         id: i64,
         /// Include the content; fails if it is larger than limits.inline_bytes
@@ -22,7 +22,7 @@ pub enum Artifact {
     },
     /// Delete an artifact and its file
     Delete {
-        /// Artifact number
+        /// Number of the artifact to delete
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         id: i64,
     },

@@ -20,17 +20,17 @@ pub enum Backup {
     List,
     /// Check that a backup can be restored
     Verify {
-        /// Name of the backup [default: the newest]
+        /// Name of the backup to check [default: the newest]
         name: Option<String>,
     },
     /// Replace the memory with a backup; stops the daemon, and keeps the replaced database next to the backups
     Restore {
-        /// Name of the backup [default: the newest]
+        /// Name of the backup to restore [default: the newest]
         name: Option<String>,
     },
     /// Delete a backup
     Delete {
-        /// Name of the backup
+        /// Name of the backup to delete
         name: String,
     },
 }

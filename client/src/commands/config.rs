@@ -22,7 +22,7 @@ pub enum Config {
     Set {
         /// Name of the setting, for example artifacts.dir
         key: String,
-        /// New value
+        /// New value of the setting
         #[arg(allow_hyphen_values = true)]
         value: String,
     },

@@ -72,7 +72,7 @@ pub enum Conversation {
         /// Maximum size of the context in tokens
         #[arg(long, value_name = "N")]
         budget: Option<u64>,
-        /// Message format
+        /// Format of the messages, for example that of OpenAI or Anthropic
         #[arg(long, value_enum)]
         format: Option<Format>,
         /// Print only the messages, as a JSON array; in the Anthropic format, an object with the system prompt and the
@@ -168,13 +168,13 @@ pub struct Append {
     /// Role of the message's author [default: user]
     #[arg(long, value_enum, requires = "text")]
     role: Option<Role>,
-    /// Message text
+    /// Text of the message
     #[arg(long, allow_hyphen_values = true, required_unless_present = "file")]
     text: Option<String>,
     /// Id of the tool call that the message answers
     #[arg(long, value_name = "ID", required_if_eq("role", "tool"))]
     tool_call: Option<String>,
-    /// Name of the author or of the tool
+    /// Name of the message's author or of the tool
     #[arg(long)]
     name: Option<String>,
     /// Mark the tool call as failed
@@ -184,7 +184,7 @@ pub struct Append {
     /// standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["role", "text", "tool_call", "name", "failed"])]
     file: Option<String>,
-    /// Context key and value to set; repeatable
+    /// Context key to set, with its value; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     context: Vec<(String, String)>,
     #[command(flatten)]

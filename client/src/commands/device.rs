@@ -22,7 +22,7 @@ pub enum Device {
     List,
     /// Remove a device from the configuration
     Remove {
-        /// Device name
+        /// Name of the device to remove
         name: String,
     },
     /// Lease the device for this session; other sessions may observe but not act
@@ -31,9 +31,9 @@ pub enum Device {
         #[arg(long, default_value_t = 60_000, value_name = "MS", allow_negative_numbers = true)]
         ttl_ms: u64,
     },
-    /// Release the lease
+    /// Release this session's lease of the device
     Release,
-    /// List installed packages
+    /// List the packages installed on the device
     Packages {
         /// Only packages whose name contains this text
         #[arg(long)]
@@ -47,7 +47,7 @@ pub enum Device {
 /// Options for `add`.
 #[derive(Debug, Args)]
 pub struct Add {
-    /// Device name
+    /// Name for the device in the configuration
     pub name: String,
     /// Kind of device; autofish is an Android phone with the Autofish app
     #[arg(long)]

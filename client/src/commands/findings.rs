@@ -18,10 +18,10 @@ use afd_link::options::Context;
 /// Page and app of a finding; by default, those that the session observed last.
 #[derive(Debug, Args)]
 pub struct Place {
-    /// Page key, activity or URL
+    /// Page of the bug or result: page key, activity or URL
     #[arg(long)]
     pub(super) page: Option<String>,
-    /// Package name
+    /// Package of the app with the bug or result
     #[arg(long)]
     pub(super) app: Option<String>,
 }
@@ -31,9 +31,9 @@ pub struct Place {
 pub enum Task {
     /// Queue a task
     Add {
-        /// Task description
+        /// Description of the task
         description: String,
-        /// Priority; higher comes first
+        /// Priority of the task; tasks with higher values come first
         #[arg(long, allow_negative_numbers = true)]
         priority: Option<i64>,
         /// Number of a task that must be finished first; repeatable
@@ -57,16 +57,16 @@ pub enum Task {
         /// Task number [default: the active task]
         #[arg(long, value_name = "N")]
         id: Option<i64>,
-        /// Progress so far
+        /// Progress made on the task so far
         #[arg(long)]
         progress: Option<String>,
-        /// New description
+        /// New description of the task
         #[arg(long)]
         description: Option<String>,
-        /// New priority
+        /// New priority of the task; tasks with higher values come first
         #[arg(long, allow_negative_numbers = true)]
         priority: Option<i64>,
-        /// New visibility
+        /// New visibility of the task
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
@@ -78,7 +78,7 @@ pub enum Task {
         /// Outcome of the task
         #[arg(long, value_enum)]
         status: Option<FinishStatus>,
-        /// Summary of the result
+        /// Summary of the task's result
         #[arg(long)]
         summary: Option<String>,
     },
@@ -98,21 +98,21 @@ pub enum Task {
 pub enum Bug {
     /// Report a bug
     Add {
-        /// One-line title
+        /// Title of the bug, on one line
         title: String,
-        /// Severity
+        /// Severity of the bug
         #[arg(long, value_enum)]
         severity: Option<Severity>,
-        /// Description
+        /// Description of the bug
         #[arg(long)]
         description: Option<String>,
         /// Step to reproduce the bug; repeatable
         #[arg(long, value_name = "TEXT")]
         step: Vec<String>,
-        /// Expected behaviour
+        /// Behaviour expected of the app
         #[arg(long)]
         expected: Option<String>,
-        /// Actual behaviour
+        /// Behaviour observed instead
         #[arg(long)]
         actual: Option<String>,
         /// Location of the bug
@@ -165,7 +165,7 @@ pub enum Bug {
         /// Bug number
         #[arg(long, value_name = "N")]
         id: i64,
-        /// Reason, for example "fixed in 2.4"
+        /// Why the bug counts as resolved, for example "fixed in 2.4"
         #[arg(long)]
         reason: String,
     },
@@ -177,22 +177,22 @@ pub struct BugUpdateOptions {
     /// Bug number
     #[arg(long, value_name = "N")]
     id: i64,
-    /// New one-line title
+    /// New title of the bug, on one line
     #[arg(long)]
     title: Option<String>,
-    /// New severity
+    /// New severity of the bug
     #[arg(long, value_enum)]
     severity: Option<Severity>,
-    /// New description
+    /// New description of the bug
     #[arg(long)]
     description: Option<String>,
     /// Step to reproduce the bug; repeatable; replaces the previous steps; an empty step removes them
     #[arg(long, value_name = "TEXT")]
     step: Vec<String>,
-    /// New expected behaviour
+    /// New description of the expected behaviour
     #[arg(long)]
     expected: Option<String>,
-    /// New actual behaviour
+    /// New description of the actual behaviour
     #[arg(long)]
     actual: Option<String>,
     /// New location of the bug
@@ -201,7 +201,7 @@ pub struct BugUpdateOptions {
     /// New screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
     #[arg(long, value_name = "ARTIFACT")]
     screenshot: Option<String>,
-    /// Who sees it from now on
+    /// Who sees the bug from now on
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }
@@ -239,13 +239,13 @@ pub enum TestResult {
         /// Location of the test
         #[command(flatten)]
         place: Place,
-        /// Duration in milliseconds
+        /// Duration of the test in milliseconds
         #[arg(long, value_name = "MS")]
         duration_ms: Option<u64>,
-        /// Summary of what was observed
+        /// Summary of what was observed in the test
         #[arg(long)]
         summary: Option<String>,
-        /// Evidence: number or uid of an artifact, or latest for the newest screenshot of the session
+        /// Evidence for the result: number or uid of an artifact, or latest for the newest screenshot of the session
         #[arg(long, value_name = "ARTIFACT")]
         evidence: Option<String>,
         /// Number of the bug that the test found

@@ -14,7 +14,7 @@ pub enum Job {
     List,
     /// Run a job now
     Run {
-        /// Job name
+        /// Name of the job to run
         name: String,
     },
 }

@@ -33,7 +33,7 @@ pub enum Memory {
     Context,
     /// List events, newest first
     Log(Log),
-    /// Show counts of events, observations, notes and artifacts
+    /// Show the number of events, observations, notes and artifacts
     Stats {
         /// Count only records from this session
         #[arg(long, value_name = "NAME")]
@@ -44,7 +44,7 @@ pub enum Memory {
         /// Minimum age of the records to delete, in days or hours: 90d, 12h
         #[arg(long, value_name = "AGE")]
         older: String,
-        /// Only count what would be deleted
+        /// Only report how many records would be deleted, without deleting any
         #[arg(long)]
         dry_run: bool,
     },
@@ -52,14 +52,14 @@ pub enum Memory {
     Export(Export),
     /// Import a file written by `memory export`; importing it again changes nothing
     Import(Import),
-    /// Compact the database file: reclaim the space of deleted records; actions wait until it is done
+    /// Compact the database file to reclaim the space of deleted records; actions wait until this is done
     Vacuum,
 }
 
 /// Options for `export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// File to write
+    /// File to write the memory to
     file: String,
 }
 
@@ -79,16 +79,16 @@ pub struct Import {
 /// Options for `save`.
 #[derive(Debug, Args)]
 pub struct Save {
-    /// Topic, in parts separated by /, for example nav/home-to-wifi
+    /// Topic of the note, in parts separated by /, for example nav/home-to-wifi
     #[arg(long)]
     topic: String,
     /// Text of the note
     #[arg(long, allow_hyphen_values = true)]
     content: String,
-    /// Package the note is about; without it the note applies to every app
+    /// Package that the note is about; without this option, the note applies to every app
     #[arg(long)]
     app: Option<String>,
-    /// Visibility: everyone who uses the app, or only this session [default: the scope of the session]
+    /// Visibility of the note: everyone who uses the app, or only this session [default: the scope of the session]
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }
@@ -116,13 +116,13 @@ pub struct Search {
 /// Options for `experience`. Without options, the command shows the page that the session observed last.
 #[derive(Debug, Args)]
 pub struct Experience {
-    /// Package name
+    /// Package of the page [default: the package in --activity]
     #[arg(long)]
     app: Option<String>,
-    /// Activity, as package/activity
+    /// Activity of the page, as package/activity
     #[arg(long)]
     activity: Option<String>,
-    /// Page fingerprint or page key, as printed by an observation
+    /// Fingerprint or key of the page, as printed by an observation
     #[arg(long)]
     page_fp: Option<String>,
     /// Only recoveries from this failure, for example REF_ALIAS_STALE

@@ -58,7 +58,7 @@ pub struct Rows {
     /// Return all rows and columns, and the windows
     #[arg(long, conflicts_with = "max_rows")]
     full: bool,
-    /// Read twice to detect whether the page has settled
+    /// Read the screen twice to detect whether the page has settled
     #[arg(long)]
     settle: bool,
     /// Maximum time to keep reading until the page has settled, in milliseconds
@@ -93,7 +93,7 @@ pub struct Page {
     /// Directory to write the screen to
     #[arg(long, value_name = "DIR")]
     save_dir: Option<String>,
-    /// Read only once, without checking whether the page has settled
+    /// Read the screen only once, without checking whether the page has settled
     #[arg(long)]
     no_settle: bool,
     /// Maximum time to keep reading until the page has settled, in milliseconds
@@ -119,7 +119,7 @@ pub struct Screenshot {
     /// Maximum length of the longer side in pixels; 20000 keeps the original size
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_dim: Option<u32>,
-    /// JPEG quality
+    /// JPEG quality of the picture; higher is better
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     quality: Option<u32>,
     /// Draw element aliases on the picture; later actions can use them
@@ -131,10 +131,10 @@ pub struct Screenshot {
     /// Include the phone's own overlay in the picture
     #[arg(long)]
     show_overlay: bool,
-    /// Maximum number of marks
+    /// Maximum number of marks to draw; only with --annotate
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "annotate")]
     max_marks: Option<u32>,
-    /// Elements to mark
+    /// Which elements to mark; only with --annotate
     #[arg(long, value_enum, requires = "annotate")]
     mark_scope: Option<MarkScope>,
     /// File to write the picture to; the extension .png selects PNG
@@ -143,7 +143,7 @@ pub struct Screenshot {
     /// Same as the FILE argument
     #[arg(long, value_name = "FILE")]
     save_file: Option<String>,
-    /// Picture format
+    /// File format of the picture
     #[arg(long, value_enum)]
     format: Option<PictureFormat>,
     /// Also return the picture in base64, if it is not larger than limits.inline_bytes
@@ -169,16 +169,16 @@ pub struct OverlaySet {
     /// Hide the overlay
     #[arg(long)]
     disable: bool,
-    /// Maximum number of marks
+    /// Maximum number of marks on the overlay
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_marks: Option<u32>,
-    /// Elements to mark
+    /// Which elements to mark
     #[arg(long, value_enum)]
     mark_scope: Option<MarkScope>,
     /// Whether the marks follow the screen [default: on]
     #[arg(long, value_enum)]
     refresh: Option<Switch>,
-    /// Refresh interval in milliseconds
+    /// Interval at which the marks are refreshed, in milliseconds
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     refresh_interval_ms: Option<u32>,
     /// Offset of the marks to the right, in device pixels

@@ -39,7 +39,7 @@ pub enum Pattern {
         /// Pattern number
         #[arg(long, value_name = "N")]
         id: i64,
-        /// New visibility
+        /// New visibility of the pattern
         #[arg(long, value_enum)]
         scope: PatternScope,
     },
@@ -57,7 +57,7 @@ pub enum Pattern {
         /// Pattern number
         #[arg(long, value_name = "N")]
         id: i64,
-        /// Whether the pattern held
+        /// Whether the pattern turned out to be true
         #[arg(long, value_name = "BOOL")]
         held: Option<bool>,
     },
@@ -74,26 +74,26 @@ pub enum Pattern {
 pub struct Save {
     /// Text of the pattern
     text: String,
-    /// Kind of pattern
+    /// Kind of the pattern
     #[arg(long, value_enum, default_value_t = PatternKind::KeyFact)]
     kind: PatternKind,
     /// Page the pattern is about: URL, page key, activity or state
     #[arg(long)]
     page: Option<String>,
-    /// Package name
+    /// Package that the pattern is about
     #[arg(long)]
     app: Option<String>,
-    /// Structured details as a JSON object
+    /// Structured details of the pattern, as a JSON object
     #[arg(long, value_name = "JSON")]
     data: Option<String>,
-    /// Initial confidence
+    /// Initial confidence of the pattern, from 0 to 1
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
     /// Visibility [default: everyone who uses the app; without --app everyone, except that a key fact is visible only
     /// to this session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
-    /// Source: user, assistant, page, or the name of a tool
+    /// Source of the pattern: user, assistant, page, or the name of a tool
     #[arg(long, value_name = "WHO")]
     source: Option<String>,
 }
@@ -116,7 +116,7 @@ pub struct Find {
     /// Only patterns that contain this text
     #[arg(long)]
     text: Option<String>,
-    /// Minimum confidence
+    /// Minimum confidence of the patterns, from 0 to 1
     #[arg(long, value_name = "SHARE")]
     min_confidence: Option<f64>,
     /// Maximum number of patterns
@@ -129,22 +129,22 @@ pub struct Find {
 pub enum PageModel {
     /// Save the model of a page; saving it again updates its stability score
     Save {
-        /// Page: URL, page key, activity or state
+        /// Page that the model describes: URL, page key, activity or state
         #[arg(long)]
         page: String,
-        /// Page type, for example form, list, detail or dialog
+        /// Type of the page, for example form, list, detail or dialog
         #[arg(long = "type", value_name = "TYPE")]
         page_type: String,
-        /// File with the elements as a JSON array of {name, role, selector, rule}; - for standard input
+        /// File with the elements of the page, as a JSON array of {name, role, selector, rule}; - for standard input
         #[arg(long, value_name = "FILE")]
         elements: String,
-        /// Package name
+        /// Package of the page
         #[arg(long)]
         app: Option<String>,
     },
     /// Find the models of a page and of similar pages
     Find {
-        /// Page: URL, page key, activity or state
+        /// Page whose models to find: URL, page key, activity or state
         #[arg(long)]
         page: Option<String>,
         /// Only models of this package
@@ -156,7 +156,7 @@ pub enum PageModel {
     },
     /// Delete a page model
     Delete {
-        /// Page model number
+        /// Number of the page model
         #[arg(long, value_name = "N")]
         id: i64,
     },

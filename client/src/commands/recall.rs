@@ -31,7 +31,7 @@ pub enum Recall {
     Used {
         /// Uid of the entry, as shown by search
         uid: String,
-        /// Whether the pattern or entry held
+        /// Whether the pattern or entry turned out to be true
         #[arg(long, value_name = "BOOL")]
         held: Option<bool>,
     },
@@ -42,24 +42,24 @@ pub enum Recall {
     },
     /// Assemble what is known about a task, within a token budget
     Context {
-        /// The task [default: the session's current task, else its goal]
+        /// Description of the task [default: the session's current task, else its goal]
         task: Option<String>,
-        /// Maximum size in tokens
+        /// Maximum size of the assembled text, in tokens
         #[arg(long, value_name = "TOKENS")]
         budget: Option<u32>,
         /// Only entries about this package or about no package [default: the app of the session]
         #[arg(long)]
         app: Option<String>,
     },
-    /// Show the number of entries and the progress of the embeddings
+    /// Show the number of entries by type, and the state of the embedding models and of Qdrant
     Status,
     /// Run maintenance: expire, archive and deduplicate entries, and drop unused vectors
     Upkeep {
-        /// Only show what would change
+        /// Only show what would change, without changing anything
         #[arg(long)]
         dry_run: bool,
     },
-    /// Measure how well queries find the expected entries
+    /// Measure how well search queries find the entries expected for them
     Evaluate {
         /// Directory with entries.jsonl and queries.jsonl, or with subdirectories that contain them
         directory: String,
@@ -83,7 +83,7 @@ pub enum Model {
 /// Options for `search`.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// Search query
+    /// Words or question to search for
     #[arg(required = true)]
     query: Vec<String>,
     /// Only entries of this type; repeatable
@@ -113,7 +113,7 @@ pub struct Search {
     /// Search archived entries, too
     #[arg(long)]
     archived: bool,
-    /// Search mode
+    /// How entries are searched: by words, by meaning, or both
     #[arg(long, value_enum)]
     mode: Option<SearchMode>,
     /// Show why each entry was found
@@ -129,10 +129,10 @@ pub struct Search {
 pub struct Store {
     /// Text of the entry
     text: String,
-    /// Title
+    /// Title of the entry
     #[arg(long)]
     title: Option<String>,
-    /// Type
+    /// Type of the entry
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     kind: Option<StoredType>,
     /// Package that the entry is about
@@ -141,22 +141,22 @@ pub struct Store {
     /// Site that the entry is about, for example example.com
     #[arg(long)]
     site: Option<String>,
-    /// Visibility [default: everyone who uses the app; without --app only this session]
+    /// Visibility of the entry [default: everyone who uses the app; without --app only this session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
-    /// Source: user, assistant, page, or the name of a tool
+    /// Source of the entry: user, assistant, page, or the name of a tool
     #[arg(long)]
     source: Option<String>,
     /// Confidence of the entry, from 0 to 1
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
-    /// Tag; repeatable
+    /// Tag of the entry; repeatable
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
     /// Uid of a related entry; repeatable
     #[arg(long, value_name = "UID")]
     related: Vec<String>,
-    /// Expiry time, in Unix milliseconds
+    /// Time at which the entry expires, in Unix milliseconds
     #[arg(long, value_name = "MS")]
     expires_at: Option<i64>,
 }

@@ -24,7 +24,7 @@ pub enum Recover {
     Home(Key),
     /// Press Home and launch the app again
     Relaunch {
-        /// Package name, for example com.android.settings
+        /// Package of the app to relaunch, for example com.android.settings
         #[arg(long)]
         package: String,
         /// Options of every action

@@ -8,10 +8,10 @@ use super::Call;
 /// Options for `rpc`.
 #[derive(Debug, Args)]
 pub struct Rpc {
-    /// Method name, for example observe.page; rpc.discover describes all methods
+    /// Name of the method to call, for example observe.page; rpc.discover describes all methods
     #[arg(value_parser = MethodNameParser)]
     method: String,
-    /// Parameters as a JSON object
+    /// Parameters of the method, as a JSON object
     #[arg(default_value = "{}")]
     params: String,
 }

@@ -33,7 +33,7 @@ pub enum Service {
     Status,
     /// Show the daemon's log: from the journal if systemd runs the daemon, else from the log file
     Logs {
-        /// Number of lines
+        /// Number of most recent lines to show
         #[arg(long, short = 'n', default_value_t = 50)]
         lines: usize,
         /// Keep showing new lines as they are written
@@ -71,7 +71,7 @@ pub(super) fn revive(context: &Context) -> Result<(), Failure> {
 pub(super) struct State {
     /// Whether the service is in the state `failed`.
     pub failed: bool,
-    /// Description of the state.
+    /// The state in words, with the last result and the number of restarts.
     pub words: String,
     /// Up to 3 errors that the service logged to the journal in the last 10 minutes.
     pub errors: Vec<String>,
@@ -111,7 +111,7 @@ pub(super) fn state() -> Option<State> {
     Some(State { failed, words, errors })
 }
 
-/// Unit properties to show.
+/// Names of the unit properties to show.
 const SHOWN: &str = "LoadState,ActiveState,SubState,UnitFileState,MainPID,NRestarts,StatusText,MemoryCurrent,Result";
 
 /// Returns the properties in [`SHOWN`] that are set for a unit, keyed by name in camel case.

@@ -49,13 +49,13 @@ pub enum Session {
     },
     /// Rename a session, or change its goal or app
     Update {
-        /// New name
+        /// New name of the session
         #[arg(long)]
         name: Option<String>,
-        /// New goal; an empty value removes it
+        /// New goal of the session; an empty value removes it
         #[arg(long)]
         goal: Option<String>,
-        /// New package; an empty value removes it
+        /// New package of the app under test; an empty value removes it
         #[arg(long)]
         app: Option<String>,
         /// Visibility of the session's digest and, by default, of what the session records from now on
@@ -70,7 +70,7 @@ pub enum Session {
     },
     /// Import a session from a file written by `export --format lines`
     Import {
-        /// File to import
+        /// File to import the session from
         file: String,
         /// Name for the session [default: the name in the file]
         #[arg(long)]
@@ -81,7 +81,7 @@ pub enum Session {
     },
     /// Export everything about a session, as one JSON document or as lines for `session import`
     Export {
-        /// Format
+        /// Format of the export
         #[arg(long, value_enum, default_value_t = ExportFormat::Document)]
         format: ExportFormat,
         /// File to write the export to
@@ -90,7 +90,7 @@ pub enum Session {
     },
     /// Show which of the known pages and elements were tested
     Coverage {
-        /// Package name [default: the app of the session, else its most used app]
+        /// Package of the app [default: the app of the session, else its most used app]
         #[arg(long)]
         app: Option<String>,
     },
@@ -113,7 +113,7 @@ pub struct Start {
     /// Goal of the session
     #[arg(long)]
     goal: Option<String>,
-    /// Package under test
+    /// Package of the app under test
     #[arg(long)]
     app: Option<String>,
     /// Working directory whose git state is included in the progress files
@@ -128,16 +128,16 @@ pub struct Start {
     /// Context key to track; repeatable
     #[arg(long, value_name = "KEY")]
     track: Vec<String>,
-    /// Context key and value; repeatable
+    /// Context key to set, with its value; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     context: Vec<(String, String)>,
-    /// Task to queue; repeatable
+    /// Description of a task to queue; repeatable
     #[arg(long, value_name = "TEXT")]
     task: Vec<String>,
     /// Write progress files on every change
     #[arg(long)]
     auto_progress: bool,
-    /// Directory for the progress files
+    /// Directory to write the progress files to
     #[arg(long, value_name = "DIR")]
     progress_dir: Option<String>,
     /// Visibility of the session's digest and, by default, its records: everyone who uses the app, or only the session
@@ -170,10 +170,10 @@ pub struct List {
 /// Options for `progress`.
 #[derive(Debug, Args)]
 pub struct Progress {
-    /// Next step; repeatable; replaces the previous next steps
+    /// Next step for the session; repeatable; replaces the previous next steps
     #[arg(long, value_name = "TEXT")]
     next_step: Vec<String>,
-    /// Blocker; repeatable; replaces the previous blockers
+    /// What blocks the session; repeatable; replaces the previous blockers
     #[arg(long, value_name = "TEXT")]
     blocker: Vec<String>,
     /// Remove all blockers
@@ -182,10 +182,10 @@ pub struct Progress {
     /// Working directory whose git state is included in the progress files
     #[arg(long, value_name = "DIR")]
     directory: Option<String>,
-    /// Whether to write the files on every change from now on
+    /// Whether to write the progress files on every change from now on
     #[arg(long, value_name = "BOOL")]
     auto: Option<bool>,
-    /// Directory for the progress files
+    /// Directory to write the progress files to
     #[arg(long, value_name = "DIR")]
     dir: Option<String>,
 }
@@ -193,7 +193,7 @@ pub struct Progress {
 /// Options for `tested`.
 #[derive(Debug, Args)]
 pub struct Tested {
-    /// Elements, by component name, resource id or label
+    /// Elements that were tested, by component name, resource id or label
     #[arg(required = true)]
     elements: Vec<String>,
     /// Accept elements that are on no known page

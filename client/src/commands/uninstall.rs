@@ -18,7 +18,7 @@ pub struct Uninstall {
     /// Stop the daemon and delete all stored data: memory, artifacts, backups, settings, logs and units
     #[arg(long)]
     purge: bool,
-    /// With --purge: delete without asking
+    /// Delete the data without asking; only with --purge
     #[arg(long, requires = "purge")]
     yes: bool,
 }
@@ -202,7 +202,7 @@ fn check_unused() -> Result<(), Failure> {
     .with_hint(format!("stop it with `kill {pid}`, or name its socket with --socket")))
 }
 
-/// Maximum number of files not created by afd that are listed.
+/// Maximum number of files to list that afd did not create.
 const MAX_LEFT: usize = 50;
 
 /// Asks the user whether to delete what was found.

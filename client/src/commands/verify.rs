@@ -32,7 +32,7 @@ pub struct TextContains {
     /// Same as the TEXT argument
     #[arg(long, allow_hyphen_values = true)]
     text: Option<String>,
-    /// Match case
+    /// Distinguish upper and lower case
     #[arg(long)]
     case_sensitive: bool,
     /// Ignore case (default)
@@ -96,10 +96,10 @@ impl Element {
 /// Options for `top-activity`.
 #[derive(Debug, Args)]
 pub struct TopActivity {
-    /// Expected package/activity, or part of it
+    /// Expected activity as package/activity, or part of it
     #[arg(long)]
     expected: String,
-    /// Comparison mode
+    /// How the foreground activity is compared with the expected one
     #[arg(long, value_enum)]
     mode: Option<MatchMode>,
 }

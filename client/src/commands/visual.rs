@@ -23,10 +23,10 @@ pub enum Visual {
     Learn(Learn),
     /// Find components on the screen by their pictures
     Match(Match),
-    /// List the components of an app or site
+    /// List the learned components of an app or site
     #[command(alias = "list")]
     Components(Components),
-    /// List the states of an app or site
+    /// List the learned states of an app or site
     States(States),
     /// List the transitions between states
     Transitions(Transitions),
@@ -40,9 +40,9 @@ pub enum Visual {
     Delete(Delete),
     /// Remove components that are dynamic text
     Cleanup(Cleanup),
-    /// List forgotten, merged, renamed and deleted items, newest first
+    /// List the items that were forgotten, merged, renamed or deleted, newest first
     History(History),
-    /// Undo a change
+    /// Undo a change that `visual history` lists
     Undo(Undo),
     /// Import visual memory files, in the format of the original tool
     Import(Import),
@@ -53,10 +53,10 @@ pub enum Visual {
 /// App and site; by default those of the page the session observed last.
 #[derive(Debug, Args)]
 pub struct Scope {
-    /// Package or program name
+    /// App by its package or program name
     #[arg(long)]
     app: Option<String>,
-    /// Site in a browser: name, host or URL
+    /// Site in a browser, by its name, host or URL
     #[arg(long)]
     site: Option<String>,
 }
@@ -149,16 +149,16 @@ pub struct Transitions {
 pub struct Path {
     #[command(flatten)]
     scope: Scope,
-    /// Start: id or name of a state, or a component [default: the page the session observed last]
+    /// Where the path starts: id or name of a state, or a component [default: the page the session observed last]
     #[arg(long, alias = "component")]
     from: Option<String>,
-    /// Goal: id or name of a state, a component, or text on the page
+    /// Where the path ends: id or name of a state, a component, or text on the page
     #[arg(long, alias = "contact")]
     to: String,
     /// Minimise the number of steps instead of maximising reliability
     #[arg(long)]
     shortest: bool,
-    /// Number of alternative paths
+    /// Maximum number of alternative paths
     #[arg(long, value_name = "N")]
     alternatives: Option<u32>,
 }
@@ -168,7 +168,7 @@ pub struct Path {
 pub struct Graph {
     #[command(flatten)]
     scope: Scope,
-    /// Output format
+    /// Output format of the graph
     #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
     format: GraphFormat,
     /// File to write the graph to
@@ -181,10 +181,10 @@ pub struct Graph {
 pub struct Rename {
     #[command(flatten)]
     scope: Scope,
-    /// Component name, or state id or name
+    /// Current name of the component, or id or name of the state
     #[arg(long)]
     old: String,
-    /// New name
+    /// New name of the component or state
     #[arg(long)]
     new: String,
 }
@@ -194,10 +194,10 @@ pub struct Rename {
 pub struct Delete {
     #[command(flatten)]
     scope: Scope,
-    /// Component name
+    /// Name of the component to delete
     #[arg(long, required_unless_present = "state", conflicts_with = "state")]
     component: Option<String>,
-    /// State id or name
+    /// Id or name of the state to delete
     #[arg(long)]
     state: Option<String>,
     /// Delete permanently, with its pictures and the records needed to undo it
@@ -244,7 +244,7 @@ pub struct Import {
     /// Directory of one app, or of several apps; its files are not changed
     #[arg(value_name = "DIR")]
     dir: String,
-    /// Name for the app
+    /// Name to give the imported app
     #[arg(long)]
     app: Option<String>,
     /// Print what would be imported without changing anything
@@ -255,7 +255,7 @@ pub struct Import {
 /// Options for `export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Directory to write to
+    /// Directory to write the files to
     #[arg(value_name = "DIR")]
     dir: String,
     /// Only this app, with its sites

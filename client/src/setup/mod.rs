@@ -36,7 +36,7 @@ pub struct Setup {
     /// Toolsets to offer in addition to core, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SET")]
     toolsets: Vec<Toolset>,
-    /// Write without asking for confirmation
+    /// Write the changes without asking for confirmation
     #[arg(long)]
     yes: bool,
     /// Restore the previous content of the files
@@ -50,11 +50,11 @@ struct Change {
     file: PathBuf,
     before: Option<String>,
     after: Option<String>,
-    /// Description shown to the user.
+    /// Description of the change that is shown to the user.
     shows: String,
     /// Record for a later undo; `None` removes the existing record.
     record: Option<Record>,
-    /// Directories to remove afterwards if they are empty.
+    /// Directories to remove after the change has been made, if they are empty.
     directories: Vec<PathBuf>,
 }
 

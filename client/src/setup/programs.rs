@@ -13,9 +13,9 @@ use super::edit;
 pub enum Program {
     /// Claude Code: .mcp.json and a skill in this directory
     ClaudeCode,
-    /// Claude Desktop
+    /// Claude Desktop: claude_desktop_config.json in its settings directory
     ClaudeDesktop,
-    /// Cline, in VS Code
+    /// Cline, in VS Code: cline_mcp_settings.json in its settings directory
     Cline,
     /// Codex: ~/.codex/config.toml
     Codex,
@@ -31,7 +31,7 @@ pub enum Program {
     /// VS Code: .vscode/mcp.json in this directory
     #[value(name = "vscode")]
     VsCode,
-    /// Windsurf
+    /// Windsurf: ~/.codeium/windsurf/mcp_config.json
     Windsurf,
     /// Zed: ~/.config/zed/settings.json
     Zed,

@@ -35,8 +35,8 @@ impl Evidence {
         Self { held: self.held * left, failed: self.failed * left, at: self.at.map(|_| now), ..self }
     }
 
-    /// Returns the evidence with another use at the time `now`, in Unix milliseconds. `held` says whether the statement
-    /// held, and is `None` if that is unknown.
+    /// Returns this evidence with an additional use at the time `now`, in Unix milliseconds. `held` says whether the
+    /// statement held, and is `None` if that is unknown.
     pub fn used(self, held: Option<bool>, now: i64) -> Self {
         let before = self.at(now);
         let one = |counts: bool| f64::from(u8::from(counts));

@@ -29,18 +29,18 @@ pub struct Said<'a> {
     pub role: Role,
     /// Name of the tool, for tool output.
     pub source: Option<&'a str>,
-    /// Time of recording, in Unix milliseconds.
+    /// Time when the message was recorded, in Unix milliseconds.
     pub at: i64,
 }
 
 /// A stored statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// Row id.
+    /// Row id of the statement.
     pub id: i64,
-    /// Position of the last message that contains it.
+    /// Position of the last message that contains the statement.
     pub position: i64,
-    /// Order within that message, from 0.
+    /// Place of the statement in the order of that message's statements, from 0.
     pub place: i64,
     /// Role of the speaker.
     pub role: Role,

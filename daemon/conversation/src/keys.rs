@@ -23,7 +23,7 @@ const ALIASES: &[(&str, &[&str])] = &[
 /// The value of a context key, and the time when it was set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextValue {
-    /// The value.
+    /// Value of the context key.
     pub value: String,
     /// Time when the value was set, in Unix milliseconds.
     pub at: i64,

@@ -40,13 +40,13 @@ use rolling::Line;
 /// A conversation's state, apart from its messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conversation {
-    /// Row id; 0 until it is saved for the first time.
+    /// Row id of the conversation; 0 until the conversation is saved for the first time.
     pub id: i64,
-    /// Uid; empty until it is saved for the first time.
+    /// Uid of the conversation; empty until the conversation is saved for the first time.
     pub uid: String,
     /// Row id of the session.
     pub session: i64,
-    /// Name, unique in the session.
+    /// Name of the conversation, unique in the session.
     pub name: String,
     /// Model whose tokenizer counts the tokens; `None` for the configured default.
     pub model: Option<String>,

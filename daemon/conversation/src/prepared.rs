@@ -51,9 +51,9 @@ pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
 /// writer thread free.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// The message.
+    /// Message to record.
     pub message: Message,
-    /// Its token count.
+    /// Token count of the message.
     pub tokens: i64,
     /// Name of the tokenizer that counted the tokens.
     pub tokenizer: &'static str,

@@ -72,7 +72,7 @@ pub struct Recalled {
     pub role: Role,
     /// Name of the tool, for tool output.
     pub source: Option<String>,
-    /// The sentence.
+    /// Text of the sentence.
     pub text: String,
     /// Score of the match, in which rarer words count more.
     pub score: f64,

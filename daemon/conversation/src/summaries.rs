@@ -9,13 +9,13 @@ use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 /// A stored summary.
 #[derive(Debug, Clone)]
 pub struct StoredSummary {
-    /// Row id.
+    /// Row id of the summary.
     pub id: i64,
     /// Row id of the conversation.
     pub conversation: i64,
     /// Number of times a language model was asked for a better version.
     pub attempts: i64,
-    /// The summary and its state.
+    /// Text and state of the summary, as reported to callers.
     pub info: SummaryInfo,
 }
 
@@ -139,7 +139,7 @@ pub fn improve(connection: &Connection, kept: &StoredSummary, text: &str, model:
 }
 
 /// Records a failed request to the language model and schedules the next attempt at `again_at` (Unix milliseconds). If
-/// it is `None`, there is no further attempt.
+/// `again_at` is `None`, there is no further attempt.
 pub fn failed(connection: &Connection, kept: &StoredSummary, error: &str, again_at: Option<i64>) -> Result<()> {
     connection.run(
         "UPDATE summaries SET error = :error, due_at = :due_at, attempts = attempts + 1, updated_at = :updated_at

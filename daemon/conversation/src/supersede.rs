@@ -133,8 +133,8 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
 /// Number of messages after a statement in which the assistant may repeat it.
 const REPEATED_IN: i64 = 4;
 
-/// Marks a statement as replaced, and removes its words from the index. Otherwise, if the user
-/// updated a value a thousand times in the same words, each update would read all of the old statements.
+/// Marks a statement as replaced, and removes its words from the index. Without the removal, updating a value in the
+/// same words a thousand times would mean that each update reads all of the old statements.
 fn mark(connection: &Connection, said: Said<'_>, fact: i64) -> Result<()> {
     connection.run(
         "UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :fact",
@@ -200,8 +200,8 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
 enum Judged {
     /// The statement replaces the older one; `certain` is true if it is a correction.
     Replaces { certain: bool },
-    /// The statement may replace the older one. `shared` is the share of the common words in one of the two subjects,
-    /// whichever share is larger.
+    /// The statement may replace the older one. `shared` is the larger of the two shares that the common words have in
+    /// the subjects of the two statements.
     Related { shared: f64 },
     /// The statement is about something else.
     Other,

@@ -34,7 +34,7 @@ pub enum AdbError {
         /// Reason why the program cannot be run.
         why: String,
     },
-    /// The command reported an error.
+    /// The command failed; holds the error message.
     #[error("adb: {0}")]
     Failed(String),
     /// The command did not finish in time.
@@ -54,11 +54,11 @@ pub struct AttachedDevice {
 /// A port forward listed by `adb forward --list`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forward {
-    /// Serial of the phone.
+    /// Serial of the phone to which the port is forwarded.
     pub serial: String,
-    /// Port on this machine.
+    /// Port on this machine from which connections are forwarded.
     pub local: u16,
-    /// Port on the phone.
+    /// Port on the phone to which connections are forwarded.
     pub remote: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Devices: drivers, one actor per physical device that serialises access, leases, and the registry.
+//! Devices: drivers, actors (one for each physical device, to serialise access to it), leases, and the registry.
 //!
 //! Higher layers are independent of the kind of device: they read [`Snapshot`](afd_screen::page::Snapshot)s and send
 //! [`Command`]s.

@@ -24,7 +24,7 @@ const MAX_AD_HOC: usize = 64;
 /// The device that a call refers to.
 #[derive(Clone)]
 pub struct Resolved {
-    /// The device.
+    /// Device that the call refers to.
     pub device: Arc<Device>,
     /// Token given in the call; if it is `None`, the device's configured token is used.
     pub token: Option<Secret>,
@@ -85,7 +85,7 @@ struct Devices {
     actors: Vec<(Identity, Weak<Actor>)>,
 }
 
-/// The registry of devices.
+/// The registry, which holds all devices and assigns them to physical devices.
 pub struct Registry {
     known: RwLock<Devices>,
     adb: AdbSettings,

@@ -252,7 +252,7 @@ pub fn repeated(connection: &Connection, kind: &str) -> Result<Vec<Vec<i64>>> {
 /// An entry of the in-memory index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Row id.
+    /// Row id of the entry.
     pub id: i64,
     /// Version of the last change to the entry.
     pub version: i64,
@@ -269,23 +269,23 @@ pub struct Filtered {
     pub app: u64,
     /// Hash of the site that the entry is about; 0 for none.
     pub site: u64,
-    /// Row id of the session that recorded it; 0 for none.
+    /// Row id of the session that recorded the entry; 0 for none.
     pub session: i64,
-    /// Whether only the session that recorded it can see it.
+    /// Whether only the session that recorded the entry can see it.
     pub private: bool,
-    /// Whether it was archived.
+    /// Whether the entry was archived.
     pub archived: bool,
-    /// Confidence, 0 to 1.
+    /// Confidence of the entry, from 0 to 1.
     pub confidence: f32,
     /// Time when the entry was recorded, in Unix milliseconds.
     pub at: i64,
-    /// Expiry time, in Unix milliseconds; `i64::MAX` if it does not expire.
+    /// Expiry time of the entry, in Unix milliseconds; `i64::MAX` if the entry does not expire.
     pub expires_at: i64,
-    /// Number of words in its text.
+    /// Number of words in the text of the entry.
     pub words: u32,
-    /// Hash of its wording (see [`text::gist`]).
+    /// Hash of the wording of the entry (see [`text::gist`]).
     pub gist: i64,
-    /// Whether it comes from the user.
+    /// Whether the entry comes from the user.
     pub by_user: bool,
 }
 

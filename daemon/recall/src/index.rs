@@ -1,7 +1,7 @@
 //! The in-memory index: the fields that searches filter by, and sketches of the vectors.
 //!
-//! Each change to an entry gives the entry a new version. The index reads the entries whose versions it has not read
-//! yet, so it can be dropped and loaded again at any time.
+//! Each change to an entry gives the entry a new version. `Index::follow` reads the entries that have changed since the
+//! version up to which the index is complete, so the index can be dropped and loaded again at any time.
 //!
 //! A sketch holds the sign of each component of a vector, one bit each. A nearest-neighbour search has three stages,
 //! each of which is more exact than the previous one and has fewer candidates:
@@ -42,7 +42,7 @@ struct Sketches {
     /// Number of 64-bit words in a sketch; 0 if there are no sketches yet.
     width: usize,
     bits: Vec<u64>,
-    /// For each place, whether it has a sketch.
+    /// For each place, whether the entry at that place has a sketch.
     present: Vec<bool>,
 }
 
@@ -78,7 +78,7 @@ impl Sketches {
 /// The in-memory index of the entries.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// Version up to which the index has read changes.
+    /// Version up to which changes have been read into the index.
     version: i64,
     /// Places of the entries, indexed by row id. This is a list, because row ids are dense and each entry that contains
     /// a query term is looked up.
@@ -97,8 +97,8 @@ impl Index {
         self.version > 0 && models.iter().all(|model| self.sketches.contains_key(model))
     }
 
-    /// Returns the number of changes visible to `connection` that the index has not read yet. If the index is not
-    /// loaded or lacks the sketches of a model, returns the approximate number of entries.
+    /// Returns the number of changes visible to `connection` that have not been read into the index yet. If the index
+    /// is not loaded or lacks the sketches of a model, returns the approximate number of entries.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -234,7 +234,7 @@ impl Index {
         self.filtered[self.place(id)?].as_ref()
     }
 
-    /// Returns the version up to which the index has read changes.
+    /// Returns the version up to which changes have been read into the index.
     pub fn version(&self) -> i64 {
         self.version
     }

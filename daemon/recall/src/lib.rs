@@ -5,10 +5,10 @@
 //! terms for full-text search (`terms`), and the vector from the built-in model (`vectors`). Vectors from another model
 //! are computed in the background.
 //!
-//! The in-memory index (`index`) has the fields that searches filter by, and sketches of the vectors. It finds changes
-//! by the versions of the entries, so it can be dropped and loaded again at any time. An external index (`qdrant`) gets
-//! the changes through an `outbox`. `search` fuses the matches by words with the matches by vectors from either index
-//! (`nearest`).
+//! The in-memory index (`index`) has the fields that searches filter by, and sketches of the vectors. It is updated
+//! from the entries whose versions are new, so it can be dropped and loaded again at any time. An external index
+//! (`qdrant`) gets the changes through an `outbox`. `search` fuses the matches by words with the matches by
+//! vectors from either index (`nearest`).
 
 pub mod entries;
 mod extent;
@@ -31,9 +31,9 @@ use afd_proto::recall::EntryType;
 pub struct Described {
     /// Type of the entry that represents the row.
     pub kind: EntryType,
-    /// Title; empty for none.
+    /// Title of the row; empty for none.
     pub title: String,
-    /// Text.
+    /// Searchable text of the row, without the title.
     pub text: String,
     /// Package of the app that the row is about; empty for none.
     pub app: String,
@@ -43,13 +43,13 @@ pub struct Described {
     pub session: Option<i64>,
     /// Whether only the session that recorded the row can see it.
     pub private: bool,
-    /// Confidence, 0 to 1.
+    /// Confidence in the row, from 0 to 1.
     pub confidence: f64,
     /// Time when the row was recorded, in Unix milliseconds.
     pub at: i64,
-    /// Expiry time, in Unix milliseconds; `None` if it does not expire.
+    /// Expiry time of the row, in Unix milliseconds; `None` if the row does not expire.
     pub expires_at: Option<i64>,
-    /// Tags.
+    /// Tags of the row.
     pub tags: Vec<String>,
     /// Source of the row: a word such as `user` or `recorded`, or the name of a tool.
     pub source: String,

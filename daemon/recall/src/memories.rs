@@ -11,13 +11,13 @@ use afd_store::{Result, Sql as _, args, elsewhere, json, new_uid, now_ms, read, 
 /// A stored memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
-    /// Uid.
+    /// Uid of the memory.
     pub uid: String,
     /// Row id of the session that stored the memory.
     pub session: i64,
     /// Type of the memory.
     pub kind: StoredType,
-    /// Title.
+    /// Title of the memory; `None` if it has no title.
     pub title: Option<String>,
     /// Text of the memory.
     pub text: String,
@@ -27,15 +27,15 @@ pub struct Memory {
     pub site: String,
     /// Visibility of the memory.
     pub scope: PatternScope,
-    /// Source, such as `user`.
+    /// Source of the memory, such as `user`.
     pub source: String,
-    /// Confidence, 0 to 1.
+    /// Confidence in the memory, from 0 to 1.
     pub confidence: f64,
-    /// Tags.
+    /// Tags of the memory.
     pub tags: Vec<String>,
     /// Uids of related entries.
     pub related: Vec<String>,
-    /// Expiry time, in Unix milliseconds; `None` if it does not expire.
+    /// Expiry time of the memory, in Unix milliseconds; `None` if the memory does not expire.
     pub expires_at: Option<i64>,
     /// Time when the memory was stored, in Unix milliseconds.
     pub created_at: i64,

@@ -7,7 +7,7 @@ use afd_store::{Result, Sql as _, args, now_ms, read};
 /// Upload state of a collection in an external index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outbox {
-    /// Row id.
+    /// Row id of the outbox.
     pub id: i64,
     /// Uid of the store that owns the points.
     pub origin: String,

@@ -29,11 +29,11 @@ pub struct Payload {
     pub site: String,
     /// Uid of the session that recorded the entry; empty for none.
     pub session: String,
-    /// Tags, folded.
+    /// Tags of the entry, folded.
     pub tags: Vec<String>,
     /// Time when the entry was recorded, in Unix milliseconds.
     pub at: i64,
-    /// Expiry time, in Unix milliseconds; `None` if it does not expire.
+    /// Expiry time of the entry, in Unix milliseconds; `None` if the entry does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
     /// Whether the entry is archived.
@@ -77,7 +77,7 @@ impl Payload {
 pub struct Point {
     /// UUID that identifies the point.
     pub id: String,
-    /// The vector.
+    /// Vector of the entry.
     pub vector: Vec<f32>,
     /// Payload stored with the vector.
     pub payload: Payload,

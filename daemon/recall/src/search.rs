@@ -62,11 +62,11 @@ pub struct Ask {
 /// An entry's rank and measure in a list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
-    /// The list.
+    /// List in which the entry was found.
     pub list: List,
-    /// Rank, from 1.
+    /// Rank of the entry in the list, from 1.
     pub rank: usize,
-    /// BM25 score for full text, cosine similarity for vectors.
+    /// Measure by which the list is ranked: BM25 score for full text, cosine similarity for vectors.
     pub measure: f64,
     /// Share of the query that the entry contains, 0 to 1; for vectors, the cosine similarity.
     pub share: f64,
@@ -77,11 +77,11 @@ pub struct Place {
 pub struct Ranked {
     /// Row id of the entry.
     pub entry: i64,
-    /// Score, at most 1.
+    /// Score of the entry, at most 1; a higher score is a better match.
     pub score: f64,
     /// Places of the entry in the lists.
     pub places: Vec<Place>,
-    /// Factors by which age and confidence reduced the score.
+    /// Factors by which the score was multiplied: for age, then for confidence.
     pub factors: (f64, f64),
     /// Whether the match is weak.
     pub is_weak: bool,

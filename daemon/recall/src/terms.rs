@@ -140,7 +140,7 @@ pub struct Corpus {
 pub struct Match {
     /// Row id of the entry.
     pub entry: i64,
-    /// BM25 score.
+    /// BM25 score of the entry for the query.
     pub score: f64,
     /// Share of the query that the entry contains, weighted by the rarity of the terms, 0 to 1.
     pub share: f64,

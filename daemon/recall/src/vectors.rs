@@ -7,7 +7,7 @@ use afd_store::{Result, Sql as _, args, now_ms};
 /// A model that computes embeddings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// Row id.
+    /// Row id of the model.
     pub id: i64,
     /// Identity of the model, which includes everything that its vectors depend on.
     pub identity: String,

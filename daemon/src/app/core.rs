@@ -29,7 +29,7 @@ pub struct Core {
     pub tasks: Tasks,
     /// Configuration file and current settings.
     pub config: Config,
-    /// The database.
+    /// The memory database.
     pub store: Arc<Store>,
     /// The empty database that replaces a damaged one. While it is in use, nothing is recorded permanently.
     pub(super) substitute: Option<Substitute>,
@@ -37,9 +37,9 @@ pub struct Core {
     pub devices: Registry,
     /// Broadcast of events, observations and state changes to subscribers.
     pub live: Arc<Live>,
-    /// Artifact files and their rows.
+    /// Artifact files and their database rows.
     pub artifacts: Artifacts,
-    /// Scheduled jobs.
+    /// Background jobs that run at intervals, such as backups.
     pub jobs: Jobs,
     /// Index of recall entries, and the configured embedding model.
     pub recall: Recall,

@@ -14,13 +14,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// Machine-readable code.
+    /// Error code by which programs distinguish errors.
     pub code: ErrorCode,
     /// Description of what went wrong.
     pub message: String,
     /// Advice on what to do next.
     pub hint: Option<String>,
-    /// Structured details.
+    /// Details of the error as JSON, for programs.
     pub details: Option<Value>,
 }
 

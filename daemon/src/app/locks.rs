@@ -11,8 +11,8 @@ pub(super) struct CallLocks {
     pub(super) acts: KeyedLocks<(String, String, String)>,
     /// Locks for other calls with a request key, by method and key.
     pub(super) calls: KeyedLocks<(&'static str, String)>,
-    /// Held during imports, exports and backups, which exclude each other.
+    /// Lock held during imports, exports and backups, which exclude each other.
     pub(super) memory: Arc<tokio::sync::Mutex<()>>,
-    /// Held while the settings are re-read and applied.
+    /// Lock held while the settings are re-read and applied.
     pub(super) settings: tokio::sync::Mutex<()>,
 }

@@ -42,7 +42,7 @@ impl IntoIterator for Methods {
     }
 }
 
-/// Serialises a result.
+/// Serialises the result of a call as JSON.
 fn as_json(result: &impl Serialize) -> Result<Box<RawValue>> {
     to_raw_value(result).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result: {e}")))
 }

@@ -3,7 +3,7 @@
 /// Reason why the daemon did not start, or why it ended with a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Another daemon already uses this socket or this database.
+    /// Another daemon already uses this socket or this database. The variant holds the message.
     #[error("{0}")]
     AlreadyRunning(String),
     /// The socket cannot be created or used.
@@ -11,7 +11,7 @@ pub enum StartError {
     Socket {
         /// Path of the socket.
         path: String,
-        /// The cause.
+        /// Reason why the socket cannot be used.
         why: String,
     },
     /// The configuration is invalid.
@@ -23,7 +23,7 @@ pub enum StartError {
     Damaged {
         /// Path of the database.
         path: std::path::PathBuf,
-        /// The cause.
+        /// Description of the damage.
         why: String,
     },
     /// The database cannot be used.
@@ -32,10 +32,10 @@ pub enum StartError {
     /// A backup cannot be restored.
     #[error("cannot restore: {0}")]
     Backup(#[from] afd_store::backup::BackupError),
-    /// A critical background thread panicked.
+    /// A critical background thread panicked. The variant holds the message.
     #[error("{0}; restart the daemon")]
     Failed(String),
-    /// A system call that the daemon depends on failed.
+    /// A system call that the daemon depends on failed. The variant holds the message.
     #[error("{0}")]
     System(String),
 }

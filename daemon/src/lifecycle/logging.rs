@@ -45,7 +45,7 @@ impl FormatTime for TimeAndTrace {
     }
 }
 
-/// Lines for the journal: each begins with its priority, by which `journalctl -p` filters.
+/// Format of log lines for the journal: each line begins with its priority, by which `journalctl -p` filters.
 struct Journal(Format<Full, TimeAndTrace>);
 
 impl<S, N> FormatEvent<S, N> for Journal

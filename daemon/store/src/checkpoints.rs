@@ -47,7 +47,7 @@ struct Shared {
 pub(super) struct Checkpoints {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// Number of pages in the write-ahead log at the last request.
+    /// Number of pages in the write-ahead log when a checkpoint was last requested.
     asked: i32,
 }
 

@@ -8,7 +8,8 @@ use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
 /// SQL for a query's column `elsewhere`: the origin of a row if another memory created the row, otherwise null. The
-/// argument is the alias of the row's table. Rows from memories that this store replaced count as its own.
+/// argument is the alias of the row's table. Rows from memories that this store replaced count as this store's own
+/// rows.
 #[macro_export]
 macro_rules! elsewhere {
     ($alias:literal) => {

@@ -52,10 +52,10 @@ pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Deletes the statistics about table sizes that earlier versions of afd collected. SQLite used the statistics long
-/// after the tables had grown. For example, it scanned a table with a million rows, because the statistics recorded
-/// ten. Without statistics, SQLite uses the indexes. The deletion runs on a second connection, so that `connection`
-/// reloads its schema without the statistics.
+/// Deletes the statistics about table sizes that earlier versions of afd collected. SQLite still relied on these
+/// statistics when the tables had grown. For example, it scanned a table with a million rows instead of using an index,
+/// because the statistics said that the table had ten rows. Without statistics, SQLite uses the indexes. The deletion
+/// runs on a second connection, so that `connection` reloads its schema without the statistics.
 pub(super) fn forget_statistics(connection: &Connection, path: &Path) {
     let exist = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'sqlite_stat_') AS exist";
     let removed = connection.query_row(exist, [], |row| row.get("exist")).and_then(|exist: bool| {

@@ -40,7 +40,7 @@ impl State {
 /// Why writes fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failing {
-    /// Error message of the last write.
+    /// Error message of the failed write.
     pub why: String,
     /// Whether the write failed because another program holds the database lock.
     pub locked: bool,

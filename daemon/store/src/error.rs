@@ -52,7 +52,8 @@ impl StoreError {
         matches!(self, Self::Sql(rusqlite::Error::FromSqlConversionFailure(..)))
     }
 
-    /// Returns whether a constraint was violated, for example because another row already has a unique value.
+    /// Returns whether a constraint was violated, for example because another row already has a value that must be
+    /// unique.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation))
     }

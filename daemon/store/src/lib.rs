@@ -170,7 +170,8 @@ impl Store {
 
     /// Sets the callback for changes to a table. After each commit that changed rows of the table, the writer runs
     /// `query` and calls `changed` if the query finds a row. Only then do the callers of the writes get their results.
-    /// Both must be quick, because all writes wait for them. Only the first call of this method has an effect.
+    /// Both `query` and `changed` must be quick, because all writes wait for them. Only the first call of this method
+    /// has an effect.
     pub fn watch(&self, table: &'static str, query: &'static str, changed: impl Fn() + Send + Sync + 'static) {
         self.writer.watch(Watched { table, query, changed: Box::new(changed) });
     }

@@ -19,11 +19,11 @@ pub struct Piece {
 
 /// When a piece must end.
 enum End {
-    /// Only when all the work is done.
+    /// The piece ends only when all the work is done.
     Never,
-    /// After this time.
+    /// The piece ends after this time.
     After(Duration),
-    /// After [`SHORT`] if other writes are waiting, otherwise after [`LONG`].
+    /// The piece ends after [`SHORT`] if other writes are waiting, otherwise after [`LONG`].
     Shared(Arc<Slots>),
 }
 

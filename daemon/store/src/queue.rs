@@ -34,8 +34,8 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Creates an opening whose rows have not been written yet. `write` may be called more than once, and must change
-    /// nothing if its rows already exist.
+    /// Creates an opening whose rows have not been written yet. `write` writes the rows. It may be called more than
+    /// once, and must change nothing if the rows already exist.
     pub fn new(write: impl Fn(&Connection) -> Result<()> + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self { write: Box::new(write), is_committed: AtomicBool::new(false) })
     }

@@ -24,7 +24,8 @@ pub struct Space {
 
 /// How long an attempt to empty the write-ahead log waits for readers. Writers have to wait during this time.
 const SCRUB_WAIT: Duration = Duration::from_secs(2);
-/// Interval and maximum number of background attempts to empty the write-ahead log. They do not wait for readers.
+/// Interval and maximum number of background attempts to empty the write-ahead log. These attempts do not wait for
+/// readers.
 const SCRUB_EVERY: Duration = Duration::from_secs(1);
 const SCRUBS: usize = 600;
 

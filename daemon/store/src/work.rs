@@ -6,7 +6,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::Result;
 
-/// Reports the result of a write to its caller. It is called with the result of the commit.
+/// Callback that reports the result of a write to its caller. Its argument is the result of the commit.
 pub(super) type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 
 /// A write: a function that returns a value or an error, whose types only the caller knows.

@@ -22,21 +22,21 @@ const MAX_COMPARED: usize = 500;
 /// A bug to record.
 #[derive(Debug, Clone, Default)]
 pub struct New {
-    /// Uid of the task during which it was found.
+    /// Uid of the task during which the bug was found.
     pub task: Option<String>,
-    /// One-line title.
+    /// One-line title of the bug.
     pub title: String,
     /// Severity; `medium` if none is given.
     pub severity: Option<Severity>,
-    /// Free-text description.
+    /// Free-text description of the bug.
     pub description: Option<String>,
-    /// Steps to reproduce.
+    /// Steps that reproduce the bug.
     pub steps: Vec<String>,
-    /// Expected behaviour.
+    /// Behaviour that was expected of the app.
     pub expected: Option<String>,
-    /// Actual behaviour.
+    /// Behaviour that was observed instead.
     pub actual: Option<String>,
-    /// App, page and state where it was found.
+    /// App, page and state where the bug was found.
     pub place: Place,
     /// Uid of the screenshot artifact that shows the bug.
     pub screenshot: Option<String>,

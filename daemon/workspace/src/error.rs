@@ -5,10 +5,10 @@ use afd_store::StoreError;
 /// Error of an operation on a session.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The requested row does not exist; holds the error message.
+    /// The requested row does not exist. The variant holds the error message.
     #[error("{0}")]
     Missing(String),
-    /// The request conflicts with the current state; holds the error message and a hint.
+    /// The request conflicts with the current state. The variant holds the error message and a hint.
     #[error("{0}")]
     Conflict(String, String),
     /// The session has ended.

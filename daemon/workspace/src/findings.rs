@@ -7,11 +7,11 @@ use afd_store::{Conditions, Result, Sql as _, args};
 /// Place where a bug was found or a test was run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Package of the app.
+    /// Package of the app in which the bug was found or the test was run.
     pub app: Option<String>,
-    /// Page key, activity or URL.
+    /// Page, given as a page key, an activity or a URL.
     pub page: Option<String>,
-    /// Code of the visual state.
+    /// Code of the visual state of the page.
     pub state: Option<String>,
 }
 

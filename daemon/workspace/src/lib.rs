@@ -78,13 +78,13 @@ pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
 /// A row of the `sessions` table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
-    /// Row id.
+    /// Row id of the session.
     pub id: i64,
     /// Id that is the same in every copy of this memory.
     pub uid: String,
     /// Uid of the memory that the session was imported from; `None` if it was created in this memory.
     pub origin: Option<String>,
-    /// Unique name.
+    /// Unique name of the session.
     pub name: String,
     /// Goal, as stated by the caller.
     pub goal: Option<String>,

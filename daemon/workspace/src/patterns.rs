@@ -21,21 +21,21 @@ const RELEARN_STEP: f64 = 0.25;
 /// A pattern to save.
 #[derive(Debug, Clone, Copy)]
 pub struct New<'a> {
-    /// Kind of statement.
+    /// Kind of the statement.
     pub kind: PatternKind,
-    /// The statement.
+    /// Text of the statement.
     pub text: &'a str,
-    /// Package of the app; empty for any app.
+    /// Package of the app that the pattern applies to; empty for any app.
     pub app: &'a str,
-    /// Normalised page; empty for any page.
+    /// Normalised page that the pattern applies to; empty for any page.
     pub page: &'a str,
     /// Visibility of the pattern.
     pub scope: PatternScope,
     /// Structured details of the statement.
     pub data: Option<&'a serde_json::Map<String, serde_json::Value>>,
-    /// Confidence before any use, 0 to 1; `None` for the default.
+    /// Confidence before any use, from 0 to 1; `None` for the default.
     pub prior: Option<f64>,
-    /// Row id of the session that learned it.
+    /// Row id of the session that learned the pattern.
     pub session: Option<i64>,
     /// Source of the statement, such as `user`; `None` is weighted like `assistant`.
     pub source: Option<&'a str>,
@@ -357,7 +357,7 @@ pub enum Promoted {
     Unknown,
     /// The pattern has no app, so it cannot be shared with the users of an app.
     NoApp,
-    /// An identical pattern with the new scope already exists; holds its row id.
+    /// An identical pattern with the new scope already exists. The variant holds the row id of that pattern.
     Known(i64),
 }
 

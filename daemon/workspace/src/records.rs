@@ -46,13 +46,13 @@ const KINDS: [Kind; 8] = [
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionRecord {
-    /// Uid.
+    /// Uid of the session.
     pub uid: String,
     /// Uid of the store that created the session.
     pub origin: String,
-    /// Name.
+    /// Name of the session.
     pub name: String,
-    /// Goal.
+    /// Goal of the session, as stated by the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
     /// Package of the app under test.

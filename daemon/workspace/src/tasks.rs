@@ -1,7 +1,7 @@
 //! Tasks of a session: a queue of pending tasks, at most one active task, and finished tasks.
 //!
-//! A task can be blocked by other tasks. It is unblocked when each of these has passed or been skipped; a failed task
-//! still blocks.
+//! A task can be blocked by other tasks. It is unblocked when each of these has passed or been skipped; a task that has
+//! failed continues to block the tasks that depend on it.
 
 use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
 use afd_proto::vocabulary::RecordScope;
@@ -84,19 +84,19 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New<'_>, b
 /// A task to insert in any state, for example one imported from a progress file.
 #[derive(Debug, Clone, Copy)]
 pub struct New<'a> {
-    /// Uid; `None` to create one.
+    /// Uid of the task; `None` to create a new uid.
     pub uid: Option<&'a str>,
-    /// Description.
+    /// Description of the task.
     pub description: &'a str,
-    /// Priority; higher values come first.
+    /// Priority of the task; tasks with higher values come first in the queue.
     pub priority: i64,
     /// Uids of the tasks that block this one.
     pub before: &'a [String],
     /// Status of the task.
     pub status: TaskStatus,
-    /// Progress note.
+    /// Note on the progress of the task.
     pub progress: Option<&'a str>,
-    /// Summary of the result.
+    /// Summary of the result of the task.
     pub summary: Option<&'a str>,
     /// Visibility of the task.
     pub scope: RecordScope,

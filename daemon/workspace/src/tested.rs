@@ -17,7 +17,7 @@ pub struct Mark {
     pub app: String,
     /// Page key, activity or URL; empty if unknown.
     pub page: String,
-    /// Code of the visual state.
+    /// Code of the visual state in which the element was found.
     pub state: Option<String>,
     /// Whether an assertion about the element passed; `None` if there was no assertion.
     pub passed: Option<bool>,
@@ -85,7 +85,7 @@ pub fn count(connection: &Connection, session: i64) -> Result<i64> {
 pub struct Marked {
     /// The element; its `component` field holds the component's uid instead of its name.
     pub element: TestedElement,
-    /// Code of the visual state.
+    /// Code of the visual state in which the element was found.
     pub state: Option<String>,
     /// Number of visible rows of the list that contained the element at that time; `None` for an element that is not in
     /// a list.

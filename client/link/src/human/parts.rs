@@ -48,7 +48,7 @@ pub fn missing(missing: &[String]) -> String {
     missing.iter().map(|what| format!("{}: {what}\n", paint(WARN, "missing"))).collect()
 }
 
-/// Returns the first non-empty string.
+/// Returns the first non-empty string, or an empty string if there is none.
 pub(super) fn first<'a>(options: &[&'a str]) -> &'a str {
     options.iter().find(|o| !o.is_empty()).copied().unwrap_or_default()
 }

@@ -76,15 +76,15 @@ sections! {
         /// Tools that type text; the text in their calls is not stored. A name also matches longer names that end with
         /// it, such as `mcp__phone__type_text`.
         typing_calls: Vec<String> = words(TYPING_CALLS);
-        /// Percentage of a token budget for rules and context keys.
+        /// Percentage of a token budget that is allotted to rules and context keys.
         split_system: u64 = 15;
-        /// Percentage of a token budget for notes, experience, bugs and patterns.
+        /// Percentage of a token budget that is allotted to notes, experience, bugs and patterns.
         split_knowledge: u64 = 20;
-        /// Percentage of a token budget for the summary and recent turns.
+        /// Percentage of a token budget that is allotted to the summary and recent turns.
         split_history: u64 = 35;
-        /// Percentage of a token budget for the goal and tasks.
+        /// Percentage of a token budget that is allotted to the goal and tasks.
         split_current_task: u64 = 15;
-        /// Percentage of a token budget for the definitions of the caller's tools.
+        /// Percentage of a token budget that is allotted to the definitions of the caller's tools.
         split_tools: u64 = 10;
         /// Percentage of a token budget that is reserved and stays unused.
         split_buffer: u64 = 5;

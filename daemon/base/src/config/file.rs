@@ -20,29 +20,29 @@ pub struct File {
     pub remote: Remote,
     /// The section `[connection]`, which describes the connection to the only device of `af`.
     pub connection: Connection,
-    /// The section `[memory]`.
+    /// The section `[memory]`: location and limits of the memory database.
     pub memory: Memory,
-    /// The section `[artifacts]`.
+    /// The section `[artifacts]`: locations and limits of artifacts.
     pub artifacts: Artifacts,
-    /// The section `[backup]`.
+    /// The section `[backup]`: location, interval and retention of backups.
     pub backup: Backup,
-    /// The section `[limits]`.
+    /// The section `[limits]`: limits for the socket.
     pub limits: Limits,
-    /// The section `[daemon]`.
+    /// The section `[daemon]`: settings that concern the daemon process itself.
     pub daemon: Daemon,
-    /// The section `[adb]`.
+    /// The section `[adb]`: the `adb` program and its server.
     pub adb: Adb,
-    /// The section `[visual]`.
+    /// The section `[visual]`: how the daemon learns from screens.
     pub visual: Visual,
-    /// The section `[observe]`.
+    /// The section `[observe]`: captures that the daemon makes on its own.
     pub observe: Observe,
-    /// The section `[sessions]`.
+    /// The section `[sessions]`: location of files that belong to sessions.
     pub sessions: Sessions,
-    /// The section `[conversation]`.
+    /// The section `[conversation]`: how conversations are stored and assembled into a context.
     pub conversation: Conversation,
-    /// The section `[model]`.
+    /// The section `[model]`: the language model that writes summaries.
     pub model: LanguageModelSettings,
-    /// The section `[recall]`.
+    /// The section `[recall]`: settings for the search over remembered entries.
     pub recall: RecallSettings,
     /// The section `[output]`, which only clients use.
     pub output: Output,
@@ -75,7 +75,7 @@ pub(super) const SECTIONS: &[&[Key]] = &[
 pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS];
 
 sections! {
-    /// A device.
+    /// The settings of a device.
     DeviceSettings "" {
         /// Kind of the device, which selects its driver: `autofish` is an Android phone with the Autofish app.
         kind: DeviceKind = DeviceKind::Autofish;
@@ -102,7 +102,7 @@ sections! {
     Usb "usb." {
         /// Serial number of the phone, or `host:port` of a phone connected with `adb connect`.
         [alias "device"] serial: String = String::new();
-        /// Port of the forward on this machine.
+        /// Port on this machine that `adb` forwards to the phone.
         local_port: u16 [range 1..=65_535] = 0;
         /// Port of the service on the phone.
         device_port: u16 [range 1..=65_535] = 0;
@@ -130,7 +130,7 @@ sections! {
     ConnectionUsb "connection.usb." {
         /// Serial number of the device `default` (written by `af`).
         [alias "serial"] device: String = String::new();
-        /// Port of the forward on this machine, for the device `default` (written by `af`).
+        /// Port on this machine that `adb` forwards to the device `default` (written by `af`).
         local_port: u16 [range 1..=65_535] = 0;
         /// Port of the service on the device `default` (written by `af`).
         device_port: u16 [range 1..=65_535] = 0;
@@ -138,7 +138,7 @@ sections! {
         own_forward: bool = true;
     }
 
-    /// The memory database.
+    /// Location and limits of the memory database.
     Memory "memory." {
         /// Path of the memory database.
         db: Option<PathBuf> [env "AF_DB"] [default "`$XDG_DATA_HOME/afd/memory.db`"] [restart true] = None;
@@ -172,7 +172,7 @@ sections! {
         max_age_days: u64 [range 1..=u64::MAX] = 30;
     }
 
-    /// Backups of the memory.
+    /// Location, interval and retention of backups of the memory.
     Backup "backup." {
         /// Directory in which backups are stored.
         dir: Option<PathBuf> [default "`backups` beside the database"] = None;
@@ -193,7 +193,7 @@ sections! {
         server_port: Option<u16> [range 1..=65_535] = None;
     }
 
-    /// Learning from screens.
+    /// How the daemon learns from screens, and how it detects components in pictures.
     Visual "visual." {
         /// Whether the daemon learns components and states from every settled and reliable observation.
         learn: bool = true;
@@ -215,7 +215,7 @@ sections! {
         after_act_ms: u64 [range 0..=10_000] = 3_000;
     }
 
-    /// Files that belong to sessions.
+    /// Location of files that belong to sessions.
     Sessions "sessions." {
         /// Directory in which progress files are written.
         progress_dir: Option<PathBuf> [default "`$XDG_STATE_HOME/afd`"] = None;
@@ -250,7 +250,7 @@ sections! {
         inline_bytes: usize [range 1..=u64::MAX] = 64 << 10;
     }
 
-    /// The daemon itself.
+    /// Settings that concern the daemon process itself.
     Daemon "daemon." {
         /// How long calls in flight may continue after a shutdown request, in milliseconds.
         drain_ms: u64 = 10_000;

@@ -48,7 +48,7 @@ pub enum KeyError {
     InvalidValue {
         /// The setting's key.
         key: String,
-        /// What was expected.
+        /// Description of the expected value.
         expected: String,
     },
     /// The setting can be switched on only in the configuration file. Contains the key.

@@ -30,7 +30,7 @@ pub use file::{
 /// Settings that command-line flags and environment variables override for as long as the daemon runs.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
-    /// Path of the socket.
+    /// Path of the daemon's socket.
     pub socket: PathBuf,
     /// Path of the configuration file.
     pub config: PathBuf,
@@ -50,7 +50,7 @@ pub struct Override {
 /// The settings in effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Path of the database.
+    /// Path of the memory database.
     pub database: PathBuf,
     /// Settings of the configured devices by device name.
     pub devices: BTreeMap<String, DeviceSettings>,
@@ -66,7 +66,7 @@ pub struct Settings {
     pub limits: Limits,
     /// The `adb` program and its server.
     pub adb: Adb,
-    /// Learning from screens.
+    /// How the daemon learns from screens, and how it detects components in pictures.
     pub visual: Visual,
     /// Captures that the daemon makes on its own.
     pub observe: Observe,

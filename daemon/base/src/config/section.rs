@@ -32,7 +32,7 @@ pub(super) struct Key {
     pub kind: Kind,
     /// Description, taken from the doc comment on the declaration.
     pub about: &'static str,
-    /// Permitted inclusive range, for a number.
+    /// Inclusive range of the permitted values, if the value is a number.
     pub range: Option<RangeInclusive<u64>>,
     /// Environment variable that overrides the setting, if any.
     pub env: Option<&'static str>,
@@ -139,7 +139,7 @@ macro_rules! sections {
         }
 
         impl $section {
-            /// The settings of this section.
+            /// Declarations of the settings in this section.
             pub(super) const KEYS: &'static [$crate::config::section::Key] = &[$(
                 $crate::config::section::Key {
                     name: concat!($prefix, stringify!($field)),

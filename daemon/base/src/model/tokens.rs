@@ -20,9 +20,9 @@ pub const ESTIMATE: &str = "estimate";
 /// long runs without a word boundary.
 const MAX_CHUNK: usize = 32 << 10;
 
-/// Minimum length of a line whose count is cached, in bytes. For shorter lines, counting is as fast as a lookup.
+/// Minimum length of a line whose token count is cached, in bytes. For shorter lines, counting is as fast as a lookup.
 const MIN_REMEMBERED: usize = 24;
-/// Maximum number of cached counts. Each takes 16 bytes.
+/// Maximum number of cached token counts. Each takes 16 bytes.
 const MAX_REMEMBERED: usize = 1 << 16;
 
 /// The loaded tokenizers.

@@ -3,8 +3,8 @@
 //! Text of any language, and parts of identifiers, are found by exact matches of three kinds of tokens: whole words
 //! (and the parts of a camel-case word), pairs of characters in scripts without spaces (Chinese, Japanese, Thai ...),
 //! and trigrams of longer words. A trigram index alone does not find words of two characters, and `LIKE` scans the
-//! whole table. A prefix character encodes the kind of a token. A column per kind would be slower, because a full-text
-//! index keeps one posting list per token and would have to scan the positions of all columns to find those of one.
+//! whole table. A prefix character encodes the kind of a token. A column per kind would be slower: a full-text index
+//! has one posting list per token, so a search in one column would have to scan the positions in all columns.
 
 pub mod cut;
 mod gist;

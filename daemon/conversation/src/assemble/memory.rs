@@ -225,7 +225,7 @@ struct Picked {
     lines: HashSet<i64>,
     facts: Vec<Fact>,
     spent: i64,
-    /// Tokens that may stay unused.
+    /// The selection is complete once fewer tokens than this are unused.
     slack: i64,
 }
 
@@ -401,5 +401,5 @@ pub fn wanted(facts: &[Fact]) -> i64 {
     heading + facts.iter().map(|f| f.tokens + JOIN).sum::<i64>() + as_i64(lines) * (LINE - JOIN)
 }
 
-/// Tokens of a memory's headings.
+/// Number of tokens that [`wanted`] adds for a memory's headings.
 const HEADINGS: i64 = 60;

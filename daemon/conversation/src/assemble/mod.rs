@@ -82,7 +82,7 @@ pub struct Background {
 /// An assembled context.
 #[derive(Debug, Clone, Default)]
 pub struct Assembled {
-    /// The messages.
+    /// Messages of the context, in the order in which they are sent.
     pub messages: Vec<Message>,
     /// Parts of the context, in the order of the messages.
     pub parts: Vec<ContextPart>,

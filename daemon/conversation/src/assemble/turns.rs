@@ -20,7 +20,7 @@ type Report<'a> = &'a mut dyn FnMut(&str, i64, i64, &str);
 /// The turns that fit in a context.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// The messages.
+    /// Messages that are sent as turns, oldest first.
     pub messages: Vec<Message>,
     /// Position of each message, and whether the message is included unchanged.
     shown: Vec<(i64, bool)>,
@@ -161,7 +161,7 @@ fn last_exchange(steps: &[Step]) -> Vec<usize> {
 }
 
 /// Shortens the longest remaining messages until all fit: first tool results, then also assistant messages, then also
-/// user messages. Returns how often a message was shortened.
+/// user messages. Returns how many times messages were shortened in total.
 fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
     let mut cut = 0;
     for roles in [&[Role::Tool][..], &[Role::Tool, Role::Assistant], &[Role::Tool, Role::Assistant, Role::User]] {

@@ -9,7 +9,7 @@
 /// How the tokens that are left for a conversation are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Whether the whole conversation fits.
+    /// Whether the whole conversation fits in the tokens that are left for it.
     pub whole: bool,
     /// Maximum tokens of the recent turns.
     pub turns: i64,
@@ -32,7 +32,8 @@ const SHARES: [(i64, i64, i64); 2] = [(72, 10, 5), (51, 10, 0)];
 const REQUESTED_TOKENS: i64 = 1_000;
 /// Maximum size of the memory for messages that were removed on request, in per cent of the budget.
 const REQUESTED_PERCENT: i64 = 50;
-/// Percentage of the conversation's tokens up to which the memory gives up tokens to the newest messages.
+/// Maximum size of the newest messages at which the memory gives up tokens to them, in per cent of the tokens for the
+/// conversation.
 const MAX_NEWEST: i64 = 40;
 /// Divisor for rounding: the tokens for a conversation are rounded down to a multiple of `budget / ROUND`, so that
 /// small changes elsewhere do not move the turns.

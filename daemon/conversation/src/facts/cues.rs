@@ -11,29 +11,29 @@ use afd_base::text::is_dense;
 /// Purpose of a sentence. Each purpose has a list of cue words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cue {
-    /// Standing instruction: always, never, only, must.
+    /// Standing instruction; typical cue words: always, never, only, must.
     Rule,
-    /// Decision: we take, decided, let us, final.
+    /// Decision; typical cue words: we take, decided, let us, final.
     Decision,
-    /// Correction of an earlier statement: no, instead, changed, wrong.
+    /// Correction of an earlier statement; typical cue words: no, instead, changed, wrong.
     Correction,
-    /// Preference: likes and dislikes, diets, needs.
+    /// Preference, such as a like, a dislike, a diet or a need.
     Preference,
-    /// Name or value of a thing: called, number, address, deadline, password.
+    /// Name or value of a thing; typical cue words: called, number, address, deadline, password.
     Naming,
     /// Quantity or date in words: days, months and numbers.
     Quantity,
-    /// Result of an investigation: found, cause, fails, because.
+    /// Result of an investigation; typical cue words: found, cause, fails, because.
     Finding,
-    /// Return from a digression: anyway, so, in short.
+    /// Return from a digression; typical cue words: anyway, so, in short.
     Conclusion,
-    /// Story: years ago, my uncle, she told me.
+    /// Story; typical cue words: years ago, my uncle.
     Anecdote,
-    /// Small talk: thanks, sorry, haha.
+    /// Small talk; typical cue words: thanks, sorry, haha.
     SmallTalk,
-    /// Announcement of the next step: now I will, let me, one moment.
+    /// Announcement of the next step; typical cue words: now I will, let me, one moment.
     Process,
-    /// Request for the next step: please open, show me.
+    /// Request for the next step; typical cue words: please open, show me.
     Request,
 }
 

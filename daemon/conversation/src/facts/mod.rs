@@ -89,9 +89,9 @@ impl Kind {
 /// A sentence or clause that may be kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The sentence.
+    /// Text of the sentence or clause.
     pub text: String,
-    /// Order within the message, from 0.
+    /// Place of the candidate in the order of the message's sentences, from 0.
     pub place: usize,
     /// Kind of the statement.
     pub kind: Kind,
@@ -107,14 +107,14 @@ pub struct Candidate {
     pub sentence: i64,
     /// Hash of the sentence with its numbers and names masked.
     pub template: i64,
-    /// Sorted hashes of its distinct words.
+    /// Sorted hashes of the distinct words in the candidate.
     pub words: Vec<i64>,
 }
 
 /// The sentence before a statement, stored because the statement is meaningless without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// The sentence.
+    /// Text of that sentence.
     pub text: String,
     /// Role of the sentence's speaker: the statement's role, or the assistant if the sentence is from the previous
     /// message. `None` if the role was not recorded.

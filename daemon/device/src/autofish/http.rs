@@ -236,7 +236,8 @@ fn shorten(text: &str) -> String {
     short
 }
 
-/// Decodes a response: the service sends an envelope, plain text or an empty body.
+/// Returns the data in a response, or the error that the service reports. A successful response must be an envelope; an
+/// error response may also be plain text or empty.
 fn decode(status: StatusCode, body: &[u8]) -> Result<String, DriverError> {
     let envelope = serde_json::from_slice::<Envelope>(body).ok();
     let message = || match &envelope {

@@ -2,7 +2,7 @@
 //!
 //! The service types through Android's `input text`, which supports only printable ASCII and line breaks and turns `%s`
 //! into a space. The key endpoint of the service presses one key per request, but the shell command `input keyevent`
-//! takes many keys. Its arguments are only numbers.
+//! takes many keys. Only the numeric key codes are passed to the shell, never text.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,7 +22,7 @@ const PER_KEY: Duration = Duration::from_millis(50);
 /// What is known about how the service presses keys.
 #[derive(Default)]
 pub(super) struct Typing {
-    /// Whether the shell refused to press keys, so that each key needs its own request.
+    /// Whether the service refused the shell command that presses keys, so that each key needs its own request.
     one_by_one: AtomicBool,
 }
 

@@ -15,7 +15,7 @@ use afd_store::{Result, Sql as _, args, now_ms};
 /// A caller's request key, which prevents a repeated call from being executed again, and a hash of the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The key.
+    /// The request key.
     pub key: String,
     /// Keyed hash of the call. The hash is keyed because the call may contain typed text.
     pub hash: String,
@@ -30,11 +30,11 @@ pub struct Event {
     pub seq: i64,
     /// Request key and hash of the call, if the caller gave a key.
     pub request: Option<Request>,
-    /// Category: act, verify or recover.
+    /// Category of the event: act, verify or recover.
     pub category: Category,
     /// Verb of the action or check.
     pub op: String,
-    /// Final status.
+    /// Final status of the action or check.
     pub status: EventStatus,
     /// Whether anything was sent to the device.
     pub sent: bool,
@@ -48,13 +48,13 @@ pub struct Event {
     pub result: Option<Value>,
     /// Details of the action or check, such as the point of a tap.
     pub evidence: Option<Value>,
-    /// Duration, in milliseconds.
+    /// Duration of the action or check, in milliseconds.
     pub duration_ms: i64,
     /// Place that the device showed before the event.
     pub before: Place,
     /// Uid of the act that a check judges, or of the failure that a recovery follows.
     pub parent: Option<String>,
-    /// For a check: whether the page allows a judgement. An unreliable or unsettled page says nothing about an act.
+    /// For a check: whether the page allows a conclusion about the act. An unreliable or unsettled page does not.
     pub judges: bool,
     /// Time at which the event ended, in Unix milliseconds.
     pub at: i64,

@@ -38,11 +38,11 @@ pub struct PageName {
     pub id: Option<i64>,
     /// Code of the state, once it is defined.
     pub state: Option<String>,
-    /// Human-readable name.
+    /// Human-readable name of the page.
     pub name: String,
 }
 
-/// A function that returns the names of a page.
+/// A function that returns the name of a page, and the row id and code of its state.
 pub type Naming<'a> = &'a dyn Fn(&Connection, &Page) -> Result<PageName>;
 
 /// Returns the name of a page that is not a known state: its title, else the last part of its activity, else its app.

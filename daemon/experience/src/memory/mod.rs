@@ -65,11 +65,11 @@ pub struct Place {
     pub structure: Option<String>,
     /// For a dialog: structure key of the page beneath it.
     pub below: Option<String>,
-    /// Title, with digits masked.
+    /// Title of the page, with digits masked.
     pub title: Option<String>,
     /// Whether the page is a dialog.
     pub dialog: bool,
-    /// Hash of the content.
+    /// Hash of the page's content.
     pub content: Option<String>,
     /// Hash of everything on the screen, including typed text. This hash is kept in memory only.
     pub screen: Option<u64>,

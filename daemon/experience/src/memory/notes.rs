@@ -45,15 +45,15 @@ pub struct NewNote {
     pub uid: Option<String>,
     /// Package of the app that the note is about; empty if it is about no app.
     pub app: String,
-    /// Topic.
+    /// Topic of the note.
     pub topic: String,
-    /// Content.
+    /// Content of the note.
     pub content: String,
     /// Trace id of the call.
     pub trace: String,
     /// Time of creation, in Unix milliseconds; the current time if `None`.
     pub at: Option<i64>,
-    /// Visibility.
+    /// Visibility of the note.
     pub scope: RecordScope,
 }
 

@@ -31,7 +31,7 @@ pub struct Observation {
     pub node_reliability: Option<&'static str>,
     /// Number of nodes in the tree.
     pub nodes: Option<usize>,
-    /// Number of refs.
+    /// Number of refs in the observation.
     pub refs: Option<usize>,
     /// Time of the observation, in Unix milliseconds.
     pub at: i64,

@@ -9,7 +9,7 @@ use afd_store::{Result, Sql as _, args, now_ms};
 /// A stored page. Unknown parts are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Row id.
+    /// Row id of the page.
     pub id: i64,
     /// Package of the app.
     pub app: String,
@@ -19,9 +19,9 @@ pub struct Page {
     pub key: String,
     /// Readable fingerprint.
     pub fingerprint: String,
-    /// Structure key.
+    /// Structure key, by which states are recognised.
     pub structure: String,
-    /// Title, with digits masked.
+    /// Title of the page, with digits masked.
     pub title: Option<String>,
     /// Whether the page is a dialog.
     pub dialog: bool,

@@ -18,7 +18,7 @@ const MAX_VIEWS: usize = 512;
 /// Number of consecutive unsettled captures of a page after which the daemon no longer waits for the page to settle.
 const RESTLESS_AFTER: u8 = 3;
 
-/// The last observation of a session.
+/// The last observation of a device by a session.
 #[derive(Debug, Clone)]
 pub struct LastSeen {
     /// Observed place.
@@ -36,7 +36,7 @@ pub struct ShownRefs {
     pub observation: String,
     /// Observed place.
     pub place: Place,
-    /// Content of the screen.
+    /// Content of the screen at the time of the observation.
     pub snapshot: Arc<Screen>,
     /// Number of the alias of each ref, for example 3 for `@n3`, or 0 for a ref without an alias. Refs at the end of
     /// the list may have no entry.

@@ -1,7 +1,7 @@
 //! Components: the elements that were seen in an app or on a site.
 //!
 //! A component from the accessibility tree belongs to at least one page. A detected component may belong to no page.
-//! Such a component is *loose*: every observation by a detector alone that does not contain it counts as a miss.
+//! Such a component is *loose*: it counts as missed in every observation by a detector alone that does not contain it.
 
 use rusqlite::{Connection, Row};
 
@@ -13,7 +13,7 @@ use afd_store::{Conditions, Page, Result, Sql as _, args, elsewhere, new_uid, re
 /// A component and its usage counts.
 #[derive(Debug, Clone)]
 pub struct Component {
-    /// Row id.
+    /// Row id of the component.
     pub id: i64,
     /// Unique id, the same in every copy of this memory.
     pub uid: String,
@@ -25,7 +25,7 @@ pub struct Component {
     pub name: String,
     /// Role or type, for example `button` or `icon`.
     pub kind: String,
-    /// `tree`, or the name of the detector.
+    /// Source of the component: `tree` for the accessibility tree, or the name of the detector.
     pub source: String,
     /// Text of the component; `None` if the text is known to change on its own.
     pub label: Option<String>,
@@ -33,13 +33,13 @@ pub struct Component {
     pub dynamic: bool,
     /// Whether the component scrolls in and out of view.
     pub scrolls: bool,
-    /// Resource id.
+    /// Resource id of the element; `None` if it has none.
     pub res_id: Option<String>,
-    /// Class without its package.
+    /// Class of the element, without the package name.
     pub class: Option<String>,
     /// Bounds at the last sighting, in pixels.
     pub bounds: Option<Rect>,
-    /// Confidence of the detector, 0 to 1.
+    /// Confidence with which the detector found the component, from 0 to 1.
     pub confidence: Option<f64>,
     /// Name of the page on which the component was learned.
     pub page: Option<String>,
@@ -53,7 +53,7 @@ pub struct Component {
     pub seen_count: i64,
     /// Number of consecutive misses on the component's page, or the lowest such number if it belongs to several pages.
     pub consecutive_misses: i64,
-    /// Members of the imported row that have no column, as JSON.
+    /// Members of the imported row for which the table has no column, as JSON.
     pub extra: Option<String>,
     /// Uid of the store that first learned the component; `None` for this store.
     pub origin: Option<String>,
@@ -165,7 +165,7 @@ pub(super) fn names(connection: &Connection, ids: &[i64]) -> Result<Vec<String>>
     ids.iter().map(|id| Ok(statement.query_row(args! {id}, |row| row.get("name"))?)).collect()
 }
 
-/// Returns the row id of a component by its key.
+/// Returns the row id of the component with this key.
 pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Option<i64>> {
     connection.first(
         "SELECT id FROM components WHERE app_id = :app_id AND key = :key AND deleted_at IS NULL",
@@ -327,7 +327,7 @@ pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<(
     Ok(())
 }
 
-/// Returns the key of a component by its current name.
+/// Returns the key of the component that currently has this name.
 pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Result<Option<String>> {
     connection.first(
         "SELECT key FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL",

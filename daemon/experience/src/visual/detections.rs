@@ -1,7 +1,7 @@
 //! Converts detections to sightings, which [`super::learn`] stores.
 //!
-//! A detection is identified by the name that the caller gave it, or else by its picture, or else by its own or the
-//! nearest text, or else by its place. Detections that are too small or whose text is dynamic are skipped.
+//! A detection is identified by the first of these that is available: the name that the caller gave it, its picture,
+//! its own or the nearest text, its place. Detections that are too small or whose text is dynamic are skipped.
 
 use std::collections::HashSet;
 
@@ -29,13 +29,13 @@ const SAME_PLACE: i32 = 15;
 pub struct Detected {
     /// Name given by the caller.
     pub name: Option<String>,
-    /// Type, for example `icon` or `text`.
+    /// Type of the element, for example `icon` or `text`.
     pub kind: String,
     /// Text of the element.
     pub label: Option<String>,
-    /// Bounds, in pixels.
+    /// Bounds of the element, in pixels.
     pub bounds: Rect,
-    /// Confidence of the detector, 0 to 1.
+    /// Confidence with which the detector found the element, from 0 to 1.
     pub confidence: Option<f64>,
     /// Uid of the artifact that contains a picture of the element.
     pub crop: Option<String>,

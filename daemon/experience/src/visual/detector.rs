@@ -25,26 +25,26 @@ pub enum DetectorError {
     /// The program cannot be started.
     #[error("cannot start {program}: {error}")]
     Missing {
-        /// The program.
+        /// The program that cannot be started.
         program: String,
-        /// The I/O error.
+        /// The I/O error that prevented the start.
         #[source]
         error: std::io::Error,
     },
     /// The program did not finish in time.
     #[error("{program} timed out after {ms} ms")]
     TimedOut {
-        /// The program.
+        /// The program that did not finish.
         program: String,
-        /// Timeout, in milliseconds.
+        /// Timeout that the program exceeded, in milliseconds.
         ms: u64,
     },
     /// The program failed, or its output is malformed.
     #[error("{program}: {why}")]
     Failed {
-        /// The program.
+        /// The program that failed.
         program: String,
-        /// Error message.
+        /// Message that describes the failure.
         why: String,
     },
 }

@@ -65,7 +65,7 @@ pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> R
     Ok(entries)
 }
 
-/// Returns a component by its row id.
+/// Returns the component with this row id.
 fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>> {
     let name: Option<String> = rusqlite::OptionalExtension::optional(
         connection

@@ -35,11 +35,11 @@ pub struct Edge {
     pub from: i64,
     /// Row id of the state to which the edge leads.
     pub to: i64,
-    /// Key that is equal for equivalent actions.
+    /// Key of the action. Equivalent actions have the same key.
     pub action_key: String,
-    /// The action in words.
+    /// Description of the action in words.
     pub action: String,
-    /// The action as data; `None` for imported edges.
+    /// The action in structured form; `None` for imported edges.
     pub what: Option<afd_proto::vocabulary::Action>,
     /// Number of times that the action led to the state `to`.
     pub count: i64,
@@ -71,7 +71,7 @@ pub struct Interrupt {
 /// An edge of an imported memory.
 #[derive(Debug, Clone)]
 pub struct Imported {
-    /// Row id.
+    /// Row id of the imported edge.
     pub id: i64,
     /// Row id of the state at which the edge begins.
     pub from: i64,

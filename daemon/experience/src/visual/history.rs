@@ -5,9 +5,9 @@
 //! while no later change that is still in effect has touched the same rows ([`blocked_by`]).
 //!
 //! Undo keeps the counts that were added since the change: it adds later visits to the restored states, and shifts
-//! later links so that their counts stay the same. Nothing looked for the restored components in the meantime, so these
-//! visits count neither as seen nor as missed. Misses are reset, because otherwise the next observation would repeat
-//! the change.
+//! later links so that their counts stay the same. No observation checked for the restored components in the meantime,
+//! so these visits count neither as seen nor as missed. Misses are reset, because otherwise the next observation would
+//! repeat the change.
 //!
 //! Rows of [`REFERENCED_TABLES`] are updated in place, because other rows refer to them. All other rows are deleted
 //! first and inserted again, because another row may now have the unique key of a restored row.
@@ -25,13 +25,13 @@ use afd_store::{Conditions, Page, Result, Sql as _, StoreError, args, new_uid, r
 /// A change in the history.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Row id.
+    /// Row id of the change.
     pub id: i64,
     /// Unique id, the same in every copy of this memory.
     pub uid: String,
     /// Row id of the scope.
     pub app: i64,
-    /// `forget`, `merge`, `rename`, `delete` or `cleanup`.
+    /// Kind of change: `forget`, `merge`, `rename`, `delete` or `cleanup`.
     pub op: ChangeOp,
     /// Description of the changed item.
     pub what: String,
@@ -345,8 +345,8 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     Ok(())
 }
 
-/// Resets the misses of restored components. Visits since the change count neither as seen nor as missed, because
-/// nothing looked for these components.
+/// Resets the misses of restored components. Visits since the change count neither as seen nor as missed, because no
+/// observation checked for these components.
 fn reset_misses(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)]) -> Result<()> {
     for row in undo.restore.get("state_components").into_iter().flatten() {
         let (Some(state), Some(component)) = (row["state_id"].as_i64(), row["component_id"].as_i64()) else { continue };

@@ -178,7 +178,7 @@ struct StateInfo {
 pub enum Change {
     /// A structure was assigned to a state.
     Seen {
-        /// The structure.
+        /// The structure that was assigned.
         structure: Structure,
         /// Row id of the state.
         state: i64,
@@ -201,7 +201,7 @@ pub enum Change {
     Set {
         /// Row id of the state.
         state: i64,
-        /// Row ids of the components.
+        /// Row ids of the components in the set.
         components: Vec<u64>,
     },
     /// A component was created.

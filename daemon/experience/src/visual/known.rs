@@ -34,11 +34,11 @@ pub struct Element {
     pub uid: String,
     /// Key of the component.
     pub key: String,
-    /// Name.
+    /// Name of the component.
     pub name: String,
     /// Text of the component.
     pub label: Option<String>,
-    /// Resource id.
+    /// Resource id of the component; `None` if it has none.
     pub res_id: Option<String>,
 }
 

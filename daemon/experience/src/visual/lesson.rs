@@ -58,7 +58,7 @@ pub struct Sighting {
     pub key: String,
     /// Preferred name for a new component. If another component already has this name, a number is appended.
     pub name: String,
-    /// `tree`, or the name of the detector.
+    /// Source of the component: `tree` for the accessibility tree, or the name of the detector.
     pub source: String,
     /// Role or type, for example `button` or `icon`.
     pub kind: String,
@@ -68,13 +68,13 @@ pub struct Sighting {
     pub steady: bool,
     /// Whether the component scrolls in and out of view.
     pub scrolls: bool,
-    /// Resource id.
+    /// Resource id of the element; `None` if it has none.
     pub res_id: Option<String>,
-    /// Class without its package.
+    /// Class of the element, without the package name.
     pub class: Option<String>,
-    /// Bounds, in pixels.
+    /// Bounds of the component, in pixels.
     pub bounds: Option<Rect>,
-    /// Confidence of the detector, 0 to 1.
+    /// Confidence with which the detector found the component, from 0 to 1.
     pub confidence: Option<f64>,
     /// Uid of the artifact that contains a picture of the component.
     pub crop: Option<String>,

@@ -16,11 +16,11 @@ pub struct Scope {
 /// A stored scope.
 #[derive(Debug, Clone)]
 pub struct Known {
-    /// Row id.
+    /// Row id of the scope.
     pub id: i64,
-    /// App and site.
+    /// The app or site of the scope.
     pub scope: Scope,
-    /// Number of lessons learned.
+    /// Number of lessons learned in the scope.
     pub learn_count: i64,
     /// Number of consecutive misses after which a component is forgotten.
     pub forget_threshold: i64,

@@ -30,7 +30,7 @@ const MAX_TEXTS: usize = 50;
 /// A state.
 #[derive(Debug, Clone)]
 pub struct State {
-    /// Row id.
+    /// Row id of the state.
     pub id: i64,
     /// Unique id, the same in every copy of this memory.
     pub uid: String,
@@ -38,15 +38,15 @@ pub struct State {
     pub origin: Option<String>,
     /// Row id of the scope.
     pub app: i64,
-    /// Code: `s_` and six hexadecimal digits; `None` until the state is defined.
+    /// Code of the state: `s_` and six hexadecimal digits; `None` until the state is defined.
     pub code: Option<String>,
-    /// Name.
+    /// Name of the state; `None` if it has none.
     pub name: Option<String>,
-    /// Description, if one was given.
+    /// Description of the state, if one was given.
     pub description: Option<String>,
     /// Kind of state.
     pub kind: StateKind,
-    /// Activity or URL; empty if there is none.
+    /// Activity or URL of the page; empty if there is none.
     pub place: String,
     /// Title of the page, with digits masked.
     pub title: Option<String>,
@@ -58,7 +58,7 @@ pub struct State {
     pub first_seen: i64,
     /// Time of the last visit, in Unix milliseconds.
     pub last_seen: i64,
-    /// Members of the imported row that have no column, as JSON.
+    /// Members of the imported row for which the table has no column, as JSON.
     pub extra: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl State {
     }
 }
 
-/// A counted visit.
+/// A visit that was just counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Visit {
     /// Number of visits to the state, including this one.

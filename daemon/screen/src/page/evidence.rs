@@ -11,11 +11,11 @@ use super::{label, mask};
 
 /// Maximum number of distinct resource ids with which a page counts as having few ids. System-defined ids are ignored.
 const MAX_IDS: usize = 2;
-/// Maximum length of a label or a heading, in characters.
+/// Maximum length of a label, or of a heading below the bar, that is used as evidence, in characters.
 const MAX_LABEL: usize = 40;
-/// Maximum number of hashes per page.
+/// Maximum number of hashes that are kept as evidence of a page.
 const MAX_HASHES: usize = 600;
-/// Maximum number of elements whose places are kept.
+/// Maximum number of elements whose places are kept as evidence of a page.
 const MAX_PLACES: usize = 150;
 /// Maximum height of text that counts as a single line, in grid cells.
 const ONE_LINE: i64 = 2;

@@ -7,9 +7,9 @@ use super::{folding, mask};
 /// The label of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Label {
-    /// First piece of text; empty if there is none.
+    /// First piece of text in the label; empty if the label is empty.
     pub title: String,
-    /// Remaining pieces of text, such as a subtitle.
+    /// Remaining pieces of text in the label, such as a subtitle.
     pub rest: Vec<String>,
 }
 

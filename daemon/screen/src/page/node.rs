@@ -237,7 +237,7 @@ pub struct Window {
     pub app: String,
     /// Title of the window.
     pub title: String,
-    /// Layer; windows on higher layers cover those on lower ones.
+    /// Layer of the window; windows on higher layers cover those on lower layers.
     pub layer: i64,
     /// Whether the window has the input focus.
     pub focused: bool,
@@ -256,7 +256,7 @@ pub struct Node {
     pub parent: Option<usize>,
     /// Class name of the node, without the package.
     pub class: String,
-    /// Visible text.
+    /// Text that the node displays.
     pub text: Option<String>,
     /// Content description, which screen readers announce.
     pub desc: Option<String>,
@@ -264,11 +264,11 @@ pub struct Node {
     pub res_id: Option<String>,
     /// Bounds of the node, in device pixels.
     pub bounds: Rect,
-    /// Flags for properties and capabilities.
+    /// Flags for the node's properties and capabilities.
     pub flags: Flags,
     /// Role of the node.
     pub role: Role,
-    /// Characteristics beyond the role.
+    /// Characteristics of the node beyond its role.
     pub traits: Traits,
     /// Whether the node holds a secret. Its text is already masked.
     pub password: bool,

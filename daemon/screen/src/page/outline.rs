@@ -19,13 +19,13 @@ use super::{label, touch};
 /// An element in an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Number of enclosing elements.
+    /// Number of elements in the outline that enclose this element.
     pub depth: usize,
     /// Index of the element in the list of refs; `None` for plain text.
     pub at: Option<usize>,
     /// Role of the element.
     pub role: Role,
-    /// Label; empty if there is none.
+    /// Label of the element; empty if it has none.
     pub label: String,
     /// Name part of the element's resource id, if the element has no label.
     pub id: Option<String>,

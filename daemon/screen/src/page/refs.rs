@@ -155,9 +155,9 @@ pub struct Found {
 }
 
 /// Finds a recorded ref among the current refs, by its exact token or else by its identity token. In both cases its
-/// context and label must still match, and it must be the only such ref, unless nothing on the page changed at all. If
-/// its title was unique and still is, the rest of the label may differ, because a subtitle or the position of a switch
-/// changes. `content` is the [`exact_content`](super::fingerprint::exact_content) of the current screen.
+/// context and label must still match, and no other ref may match as well, unless nothing on the page changed at all.
+/// If its title was unique and still is, the rest of the label may differ, because a subtitle or the position of a
+/// switch may change. `content` is the [`exact_content`](super::fingerprint::exact_content) of the current screen.
 ///
 /// # Errors
 /// Returns the number of candidates if there is not exactly one.

@@ -1,6 +1,6 @@
 //! Selectors find the elements on a screen that a value refers to.
 //!
-//! All verbs accept the same values: a label, a title, the beginning of a label, `#id`, or the place of an element
+//! All commands accept the same values: a label, a title, the beginning of a label, `#id`, or the place of an element
 //! without a name, as an outline prints them. A label refers only to elements on the page: not to system bars, the
 //! keyboard, or elements behind a dialog. An exact match wins over a folded one, and a whole match over a partial one.
 
@@ -13,7 +13,7 @@ use super::layers::Side;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 use super::{label, structure, touch};
 
-/// A selector of nodes by one of their properties.
+/// A selector, which finds nodes by one of their properties.
 #[derive(Debug, Clone, Copy)]
 pub struct Selector<'a> {
     /// Property to compare; aliases are resolved elsewhere.

@@ -134,7 +134,7 @@ proptest! {
         }
     }
 
-    /// Any text and any bounds are handled without a panic, and bounds survive a round trip.
+    /// Parsing any text as bounds does not panic, and bounds that are formatted and parsed again are unchanged.
     #[test]
     fn extreme_bounds_do_not_panic(text in "\\PC{0,40}", l in any::<i32>(), t in any::<i32>(), r in any::<i32>(), b in any::<i32>()) {
         let _ = text.parse::<Rect>();

@@ -27,8 +27,8 @@ use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 const MAX_BLOCKERS: usize = 200;
 /// Minimum width and height of an uncovered part that can be touched, in device pixels. A finger needs some room.
 const MIN_FREE: i32 = 4;
-/// A visible edge of a target is too small to be touched if it is narrower than the screen's shorter side divided by
-/// this number.
+/// Number by which the screen's shorter side is divided to get the minimum width or height of a visible edge of a
+/// target. A smaller edge cannot be touched.
 const EDGE_DIVISOR: i32 = 45;
 /// Distance by which a banner is assumed to extend beyond its visible nodes, in device pixels.
 const BANNER_MARGIN: i32 = 40;

@@ -116,7 +116,7 @@ impl IntegralImage {
         Self { gray, sums, squares }
     }
 
-    /// Returns the sum of an integral image over a rectangle.
+    /// Returns the sum of the values in a rectangle, computed from an integral image.
     fn area(&self, table: &[i64], x: usize, y: usize, w: usize, h: usize) -> i64 {
         let stride = self.gray.width + 1;
         table[(y + h) * stride + x + w] - table[y * stride + x + w] - table[(y + h) * stride + x]
@@ -251,11 +251,11 @@ pub enum SearchStep {
 /// A place at which a template matches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match {
-    /// Left edge, in pixels.
+    /// Left edge of the match, in pixels of the searched picture.
     pub x: i32,
-    /// Top edge, in pixels.
+    /// Top edge of the match, in pixels of the searched picture.
     pub y: i32,
-    /// Score, 0 to 1.
+    /// Score of the match, from 0 to 1, where 1 means equal except for brightness and contrast.
     pub score: f64,
     /// Search step that found the match.
     pub how: SearchStep,

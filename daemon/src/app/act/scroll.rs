@@ -1,10 +1,9 @@
 //! `act.scrollTo`: scrolls until a matching node is on the screen, first down to the end, then up to the top.
-//!
 //! Each round searches the current capture, swipes over the middle half of the largest scrollable container (half a
-//! container per swipe, so that every row is seen), and waits until two readings are equal. A direction ends when the
-//! content of the container did not change in [`TRIES_AT_END`] consecutive scrolls, or after [`MAX_SCROLLS`] scrolls,
-//! since a feed has no end. Before each swipe the search stops if the daemon shuts down, another session takes the
-//! lease, the time is up, or another page has appeared.
+//! container per swipe, so that every row is seen), and waits until two readings are equal. The search in one direction
+//! ends when the content of the container did not change in [`TRIES_AT_END`] consecutive scrolls, or after
+//! [`MAX_SCROLLS`] scrolls, since a feed has no end. Before each swipe, the whole search stops if the daemon is
+//! shutting down, another session has taken the lease, the time is up, or another page has appeared.
 
 use std::time::Duration;
 

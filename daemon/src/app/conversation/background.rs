@@ -20,13 +20,17 @@ use afd_screen::page::pattern;
 use afd_store::{Connection, Reader, Result as Stored, rfc3339};
 use afd_workspace::{Session, bugs, page_models, patterns, tasks};
 
-/// Maximum number of items of each kind that are considered.
+/// Maximum number of open bugs in the background of a context.
 const MAX_BUGS: usize = 10;
+/// Maximum number of patterns that are read for the background of a context.
 const MAX_PATTERNS: usize = 30;
+/// Maximum number of notes in each part of the background of a context.
 const MAX_NOTES: usize = 5;
+/// Maximum number of queued tasks in the background of a context.
 const MAX_TASKS: usize = 5;
+/// Maximum number of actions whose earlier outcomes are read for the current page.
 const MAX_EXPERIENCE: usize = 5;
-/// Minimum confidence for a pattern to be included in a context.
+/// Minimum confidence, from 0 to 1, for a pattern to be included in a context.
 const MIN_CONFIDENCE: f64 = 0.3;
 /// Maximum length of the part of the last request that is used to search notes, in characters.
 const MAX_QUERY_CHARS: usize = 400;

@@ -47,9 +47,9 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConversationContext, _, _>(|core, p| async move { context(&core, &p).await });
 }
 
-/// Maximum length of the search text, in characters: the part from the last request, and the part from the current
-/// task.
+/// Maximum length of the part of the search text that comes from the last request, in characters.
 const MAX_QUERY_REQUEST: usize = 1_500;
+/// Maximum length of the part of the search text that comes from the current task, in characters.
 const MAX_QUERY_TASK: usize = 300;
 
 /// `conversation.context`: assembles the messages for the model's next turn within a token budget.
@@ -411,8 +411,9 @@ fn max_facts(budget: i64) -> (usize, usize) {
     (of_user, of_user / 2)
 }
 
-/// Maximum number of older messages that fill up a context, and the number of budget tokens for each of them.
+/// Maximum number of older messages that are read to fill up a context.
 const MAX_FILL: i64 = 400;
+/// Number of budget tokens for each older message that is read to fill up a context.
 const FILL_TOKENS: i64 = 60;
 
 /// Returns the messages before `first`, newest first.

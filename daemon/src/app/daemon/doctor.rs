@@ -33,7 +33,7 @@ const NO_SPACE: u64 = 50 << 20;
 const LARGE_WAL: u64 = 512 << 20;
 /// Age above which a temporary file counts as abandoned.
 const LEFT_AFTER: Duration = Duration::from_secs(3600);
-/// Difference between the clock and the newest recorded time above which the clock is wrong, in milliseconds.
+/// Time by which the clock may be behind the newest recorded time before it counts as wrong, in milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
 
 fn finding(check: impl Into<String>, level: Level, message: impl Into<String>, advice: Option<&str>) -> Finding {

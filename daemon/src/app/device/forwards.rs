@@ -16,8 +16,8 @@ pub(in crate::app) async fn release(settings: &config::Adb, usb: &Usb) {
     }
 }
 
-/// Removes, in the background, the daemon's forwards that are no longer used after a settings change. A forward whose
-/// local port is still used, but for another device port, is kept here, because its device replaces it.
+/// Removes, in the background, the daemon's forwards that are no longer used after a settings change. Keeps a forward
+/// whose local port is now used for another device port: the device that uses the port replaces the forward.
 pub(in crate::app) fn release_unused(tasks: &Tasks, before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();
     let ours = before.devices.values().filter_map(|d| d.usb.as_ref()).filter(|u| u.own_forward);

@@ -1,8 +1,7 @@
 //! `device.connectUsb`: configures a phone attached by USB as a device.
-//!
 //! The call chooses the phone, reads the connection hint that its app has written, finds or creates an `adb` forward to
-//! the service's port, checks that the service responds through it, and only then writes the settings. If a step fails,
-//! a forward that was created for it is removed again.
+//! the service's port, checks that the service responds through the forward, and only then writes the settings. If a
+//! step fails, the call removes the forward that it created.
 
 use std::sync::Arc;
 use std::time::Duration;

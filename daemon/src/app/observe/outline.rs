@@ -190,9 +190,9 @@ fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
     head
 }
 
-/// Maximum length of the hints as a percentage of the outline's length, and the number of characters that they may
-/// always use.
+/// Maximum length of the hints in an outline, as a percentage of the outline's length.
 const HINTS_PERCENT: usize = 10;
+/// Number of characters that the hints may use however short the outline is.
 const HINTS_MIN: usize = 48;
 
 /// Returns the whole outline with at most `max` elements, with or without aliases. Contains the best hints that fit, or

@@ -17,8 +17,9 @@ use afd_workspace::{self as session, bugs, page_models, patterns, results, tasks
 
 /// Source of entries that sessions recorded explicitly, without naming a source.
 pub const RECORDED: &str = "recorded";
-/// Confidence of entries that were recorded explicitly, and of entries that were learned automatically.
+/// Confidence of entries that were recorded explicitly, from 0 to 1.
 const ON_PURPOSE: f64 = 0.9;
+/// Confidence of entries that were learned automatically, from 0 to 1.
 const BY_ITSELF: f64 = 0.6;
 /// Maximum number of a page model's elements that are searchable.
 const MAX_ELEMENTS: usize = 60;

@@ -15,8 +15,9 @@ use afd_store::Result;
 /// Number of texts that are embedded in one batch. A sentence model takes tens of milliseconds per text, and other work
 /// must not wait long.
 const BATCH: usize = 16;
-/// First delay after a failure, and the maximum delay.
+/// Delay before the next attempt after a first failure. The delay doubles with each further failure.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
+/// Maximum delay before the next attempt after repeated failures.
 const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
 /// Starts the background task that computes vectors.

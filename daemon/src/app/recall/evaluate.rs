@@ -34,8 +34,9 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Maximum wait for a query vector.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Maximum size of a file, in bytes, and maximum number of entries and of queries.
+/// Maximum size of an evaluation file, in bytes.
 const MAX_FILE: u64 = 64 << 20;
+/// Maximum number of lines in an evaluation file. Each line is an entry or a query.
 const MAX_LINES: usize = 100_000;
 /// Number of texts that are embedded at a time.
 const BATCH: usize = 32;

@@ -23,8 +23,9 @@ const PATIENCE: Duration = Duration::from_millis(2);
 /// larger index is loaded again in the background when a client begins to work.
 const KEPT: usize = 2_000;
 
-/// Messages for a response that did not use the index, and for a response that used it without its newest changes.
+/// Message for a response that did not use the index.
 const NOT_READ: &str = "the recall index is still being loaded, and was not searched";
+/// Message for a response that used the index without its newest changes.
 const NOT_FOLLOWED: &str = "the newest entries were not searched, because the index is in use";
 
 /// Result of automatic recall.

@@ -23,7 +23,7 @@ const WHILE_BEHIND: i64 = 8;
 const BEHIND: i64 = 200;
 /// Maximum time spent on deriving entries immediately after a commit, because other writes wait meanwhile.
 const MAX_TIME: Duration = Duration::from_millis(10);
-/// Pause after a failure.
+/// Pause before the next attempt after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Number of entries that are checked at a time.
 const CHECKED: i64 = 300;

@@ -35,9 +35,9 @@ use afd_recall::terms::Effort;
 use afd_store::{Connection, Result, StoreError, now_ms};
 use afd_workspace as session;
 
-/// Minimum cosine in the built-in model for an entry to be returned, and the lower minimum for entries that contain
-/// most of the query.
+/// Minimum cosine in the built-in model for an entry to be returned, whichever words it contains.
 const CLEAR: f64 = 0.5;
+/// Minimum cosine in the built-in model for an entry that contains most of the query, see [`SHARE`].
 const BOTH: f64 = 0.28;
 /// Minimum share of the query's words, weighted by their rarity, that an entry must contain for [`BOTH`] to be enough.
 const SHARE: f64 = 0.55;
@@ -103,9 +103,11 @@ fn is_clear(hit: &Ranked) -> bool {
     cosine >= CLEAR || cosine >= BOTH && place(List::Text).is_some_and(|p| p.share >= SHARE)
 }
 
-/// Maximum number of entries that are returned for a request, for a task, and for a failure.
+/// Maximum number of entries that are returned for a request.
 const FOR_REQUEST: usize = 4;
+/// Maximum number of entries that are returned for a task that begins.
 const FOR_TASK: usize = 5;
+/// Maximum number of entries that are returned for a failure.
 const FOR_FAILURE: usize = 3;
 /// Number of entries that are examined to find solutions to a failure.
 const LOOKED_AT: usize = 12;

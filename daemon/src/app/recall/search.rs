@@ -36,10 +36,11 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallGet, _, _>(|core, p| async move { get(&core, &p).await });
 }
 
-/// Weights of the vector lists relative to full text: of the configured model, of the built-in model in addition to it,
-/// and of the built-in model alone.
+/// Weight of the vectors of the configured model, relative to full text.
 const MODEL_WEIGHT: f64 = 2.0;
+/// Weight of the vectors of the built-in model if the configured model is also used, relative to full text.
 const BUILTIN_BESIDE_WEIGHT: f64 = 0.3;
+/// Weight of the vectors of the built-in model if it is the only model used, relative to full text.
 const BUILTIN_ALONE_WEIGHT: f64 = 0.6;
 /// Minimum of `Embedded::known` for a model that knows the query's script, but not its language.
 const FOREIGN: f64 = 0.3;
@@ -47,7 +48,7 @@ const FOREIGN: f64 = 0.3;
 /// A query with its vectors.
 #[derive(Clone)]
 pub struct Embedded {
-    /// Vector from the built-in model.
+    /// Vector of the query, computed by the built-in model.
     pub builtin: Vec<f32>,
     /// Identity of the configured model, and the vector from it.
     pub other: Option<(String, Vec<f32>)>,
@@ -195,7 +196,7 @@ struct Search {
     mode: SearchMode,
     half_life_days: f64,
     embedded: Embedded,
-    /// Qdrant's response.
+    /// Qdrant's response to the query, if there is one.
     answer: Option<qdrant::Answer>,
 }
 
@@ -206,7 +207,7 @@ struct Found {
     used: Vec<i64>,
     /// Number of entries whose vectors are still to be computed.
     pending: usize,
-    /// Reason why the query vector was dropped.
+    /// Reason why the query vector was dropped; `None` if it was not dropped.
     unusable: Option<String>,
 }
 
@@ -323,9 +324,10 @@ fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
     mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
 }
 
-/// Maximum score of a message that contains all words of the query: for several words, and for one word. A message is
-/// worth less than an entry that was recorded explicitly.
+/// Maximum score of a message that contains all words of a query of several words. A message is worth less than an
+/// entry that was recorded explicitly.
 const MESSAGE_OF_WORDS: f64 = 0.85;
+/// Maximum score of a message that contains the word of a one-word query.
 const MESSAGE_OF_WORD: f64 = 0.45;
 
 /// Share of the query words below which a message is a weak match.

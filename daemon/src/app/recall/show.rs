@@ -70,7 +70,7 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
 
 /// Request for which the found entries are returned.
 pub struct Asked<'a> {
-    /// The query.
+    /// Text of the query.
     pub query: &'a str,
     /// Row id of the session that asks.
     pub session: Option<i64>,

@@ -17,11 +17,13 @@ use afd_workspace::patterns;
 
 /// Minimum cosine for two patterns to be reported.
 const NEAR: f64 = 0.95;
-/// Maximum numbers: reported pairs, examined patterns (newest first), patterns examined at a time, and neighbours of
-/// each pattern.
+/// Maximum number of pairs that are reported.
 const TOLD: usize = 20;
+/// Maximum number of patterns that are examined, newest first.
 const LOOKED_AT: i64 = 2_000;
+/// Maximum number of patterns that are examined at a time.
 const AT_A_TIME: usize = 50;
+/// Maximum number of neighbours that are examined for each pattern.
 const NEIGHBOURS: usize = 40;
 /// Maximum length of the reported text of a pattern, in characters.
 const BRIEF: usize = 200;

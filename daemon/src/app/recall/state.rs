@@ -40,9 +40,9 @@ pub struct Recall {
     pub(super) index: RwLock<Index>,
     /// Wakes the task that loads the index before a search needs it.
     pub(super) unread: Arc<Notify>,
-    /// Held by the task or call that loads the index.
+    /// Lock held by the task or call that loads the index.
     pub(super) reading: tokio::sync::Mutex<()>,
-    /// Models whose vectors are loaded.
+    /// Identities of the models whose vectors are loaded into the index.
     pub(super) was_read: Mutex<HashSet<String>>,
     pub(super) model: tokio::sync::Mutex<Configured>,
     /// Identity of a model, and the entry version up to which all vectors that the model can compute have been
@@ -60,7 +60,7 @@ pub struct Recall {
     pub(super) again: Arc<Notify>,
     /// Whether Qdrant may have lost entries and a full check is therefore due.
     pub(super) doubted: AtomicBool,
-    /// Reason why changes could not be uploaded.
+    /// Reason why changes could not be uploaded to Qdrant.
     pub(super) unsent: Mutex<Option<String>>,
     /// Reason why vectors could not be computed.
     pub(super) failing: Mutex<Option<String>>,
@@ -110,7 +110,7 @@ impl Configured {
 /// The configured model, which is used in addition to the built-in one, or the reason why there is none.
 #[derive(Clone)]
 pub struct Current {
-    /// The model.
+    /// The configured model; `None` if there is none or it cannot be used.
     pub model: Option<Arc<dyn Embedder>>,
     /// Reason why the configured model cannot be used.
     pub error: Option<String>,
@@ -146,7 +146,7 @@ impl Recall {
         }
     }
 
-    /// Waits until earlier commits can be found.
+    /// Waits until searches can find the entries of earlier commits, but at most one second.
     pub async fn catch_up(&self) {
         self.progress.catch_up().await;
     }

@@ -32,8 +32,9 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 }
 
 const MAX_TAG: usize = 100;
-/// Maximum number of near duplicates that are returned, and the minimum cosine of a near duplicate.
+/// Maximum number of near duplicates that are returned.
 const MAX_SIMILAR: usize = 3;
+/// Minimum cosine for an entry to count as a near duplicate.
 const SIMILAR_COSINE: f64 = 0.72;
 
 /// `recall.store`: stores text, and returns it with its near duplicates.

@@ -29,14 +29,15 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 pub const JOB: &str = "recall-upkeep";
 
 const DAY_MS: i64 = 86_400_000;
-/// Age after which a session that ended or was inactive is archived, and age after which an unused vector is emptied,
-/// in milliseconds.
+/// Age after which a session that ended or was inactive is archived, in milliseconds.
 const ARCHIVED: i64 = 30 * DAY_MS;
+/// Age after which an unused vector is emptied, in milliseconds.
 const STALE: i64 = 90 * DAY_MS;
-/// Number of rows that are changed in one write, maximum number of rows that are logged, and maximum number of examples
-/// that are returned.
+/// Number of rows that are changed in one write.
 const BATCH: usize = 100;
+/// Maximum number of changed rows that are logged for each step.
 const LOGGED: usize = 100;
+/// Maximum number of examples that are returned for each step.
 const EXAMPLES: usize = 5;
 /// Number of earlier runs that are returned.
 const RUNS: i64 = 20;

@@ -146,9 +146,9 @@ fn check_line(field: &'static str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Maximum number of actions that become the steps to reproduce a bug, and maximum age of these actions, in
-/// milliseconds.
+/// Maximum number of actions that become the steps to reproduce a bug.
 const MAX_STEPS_TAKEN: usize = 10;
+/// Maximum age of the actions that become the steps to reproduce a bug, in milliseconds.
 const STEPS_TAKEN_MS: i64 = 30 * 60 * 1_000;
 
 /// Returns the last actions of a session on its devices, starting with the last launch of an app if there is one among

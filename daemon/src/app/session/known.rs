@@ -94,8 +94,8 @@ pub(in crate::app) fn still_active(session: &Session) -> std::result::Result<(),
     if session.ended_at.is_some() { Err(SessionError::Ended) } else { Ok(()) }
 }
 
-/// Checks a directory parameter: an absolute path. It must exist if the field is `directory`; otherwise it may be
-/// missing, but it must not be anything other than a directory.
+/// Checks that a directory parameter is an absolute path. If the field is `directory`, the directory must exist. For
+/// other fields it may be missing, but the path must not lead to anything other than a directory.
 pub(in crate::app) async fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
     let Some(path) = path else { return Ok(None) };
     let path = absolute(field, path)?;

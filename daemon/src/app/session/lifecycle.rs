@@ -44,10 +44,10 @@ const MAX_LEFT_OPEN: usize = 10;
 
 /// Maximum number of steps in each list in a file: steps stated by the caller, and derived steps.
 const MAX_STEPS: usize = 200;
-/// Maximum number of pages in a file.
+/// Maximum number of visited pages in an imported file.
 const MAX_PAGES: usize = 10_000;
 
-/// Checks the session values in a file: goal and app, lists of steps, and the number of pages.
+/// Checks the values of a session in an imported file: goal, app, lists of steps, and the number of visited pages.
 pub(super) fn check_restored(
     (goal, app): (Option<&str>, Option<&str>),
     lists: &[&[String]],

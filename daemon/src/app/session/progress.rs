@@ -28,7 +28,7 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_GIT_OUTPUT: u64 = 1 << 20;
 /// Maximum number of uncommitted changes listed.
 const MAX_CHANGES: usize = 200;
-/// Maximum number of next steps, and of blockers.
+/// Maximum number of next steps of a session, and of its blockers.
 const MAX_STEPS: usize = 100;
 
 /// `session.progress`: updates next steps, blockers and progress settings, then writes the progress files.

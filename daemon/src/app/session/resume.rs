@@ -88,8 +88,9 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
     })
 }
 
-/// Maximum length of the conversation in a prompt, in characters, and its maximum number of lines.
+/// Maximum length of the conversation in a prompt, in characters.
 const MAX_SAID: usize = 3_000;
+/// Maximum number of lines of the conversation in a prompt.
 const MAX_SAID_LINES: usize = 40;
 /// Maximum length of each of the last messages in a prompt, in characters.
 const MAX_LAST: usize = 600;

@@ -107,7 +107,7 @@ enum RenameTarget {
     State(Box<State>),
 }
 
-/// Finds the component with this name, else the defined state.
+/// Finds the component with this name, else the state with this id or name.
 fn find_target(connection: &Connection, app: i64, name: &str) -> Result<RenameTarget> {
     if let Some(component) = components::find(connection, app, name)? {
         return Ok(RenameTarget::Component(Box::new(component)));

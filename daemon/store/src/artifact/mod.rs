@@ -37,7 +37,7 @@ pub struct Artifacts {
     /// Serialises writes and deletions, because several may concern the same file.
     write_lock: tokio::sync::Mutex<()>,
     watcher: Mutex<Option<watch::Watch>>,
-    /// Bytes written since the limits were last enforced.
+    /// Number of bytes written since the limits were last enforced.
     written_bytes: AtomicU64,
 }
 

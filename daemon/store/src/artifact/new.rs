@@ -28,7 +28,7 @@ pub struct NewArtifact {
     pub content: Vec<u8>,
     /// Method of the call that creates the artifact.
     pub op: &'static str,
-    /// Row id of the session.
+    /// Row id of the session to which the artifact belongs.
     pub session: i64,
     /// Row id of the device that the artifact shows, if any.
     pub device: Option<i64>,

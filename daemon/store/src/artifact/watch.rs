@@ -17,7 +17,7 @@ const MAX_DIRS: usize = 64;
 pub(super) const MAX_FILES: usize = 10_000;
 
 /// The watched files. Changes to other files in the same directories are ignored. The database may be one of those
-/// other files, and recording a change to it would change it again.
+/// other files, and recording a change to the database would itself change the database.
 struct Files {
     watched: HashSet<PathBuf>,
     /// The watched files in the order in which they were added.

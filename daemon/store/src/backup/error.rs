@@ -15,7 +15,7 @@ pub enum BackupError {
     Unreadable {
         /// Name of the backup's directory.
         name: String,
-        /// The cause.
+        /// Why the backup cannot be read.
         why: String,
     },
     /// The backup's content differs from what was written, or its database was already damaged when it was copied.
@@ -34,7 +34,7 @@ pub enum BackupError {
     Io {
         /// Path of the file or directory.
         path: PathBuf,
-        /// The cause.
+        /// The I/O error.
         error: std::io::Error,
     },
     /// A database operation failed.

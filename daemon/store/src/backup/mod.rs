@@ -47,7 +47,7 @@ pub struct Stored {
     pub hash: String,
 }
 
-/// How backups find the artifact files of a database.
+/// How to find the artifact files of a database, and how to change their paths.
 #[derive(Debug, Clone)]
 pub struct ArtifactFiles {
     /// Root directory for artifacts.

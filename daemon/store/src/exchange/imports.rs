@@ -11,9 +11,9 @@ use crate::{Result, now_ms};
 /// An import that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// Row id.
+    /// Row id of the import.
     pub id: i64,
-    /// Name of the copy of the imported file, which is in the database's directory.
+    /// File name of the copy of the imported file. The copy is in the database's directory.
     pub file: String,
     /// Whether the import may change existing sessions.
     pub merge: bool,

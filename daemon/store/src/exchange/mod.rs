@@ -42,7 +42,8 @@ pub enum LoadError {
     /// A field is missing or unknown, or its column does not accept the value. Contains the error message.
     #[error("{0}")]
     Invalid(String),
-    /// The record conflicts with existing data, for example with a unique value. Contains the error message.
+    /// The record conflicts with existing data, for example because another row already has a value that must be
+    /// unique. Contains the error message.
     #[error("{0}")]
     Taken(String),
     /// The record refers to a missing row. Contains the error message.
@@ -383,8 +384,8 @@ fn row_of(connection: &Connection, table: &str, uid: &str) -> Result<Option<i64>
     connection.first(&sql, args! {uid}, |row| row.get("id"))
 }
 
-/// Classifies a SQLite error: another row already has a unique value, a column does not accept a value, or the database
-/// operation failed.
+/// Classifies a SQLite error: another row already has a value that must be unique, a column does not accept a value, or
+/// the database operation failed.
 fn refused(error: rusqlite::Error) -> LoadError {
     let text = error.to_string();
     match error.sqlite_error() {

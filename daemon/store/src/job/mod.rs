@@ -44,9 +44,9 @@ struct Entry {
     work: Work,
     /// Wakes the schedule loop when the next run is rescheduled.
     rescheduled: Notify,
-    /// Time of the next run.
+    /// Time at which the next run is scheduled.
     next: Mutex<Instant>,
-    /// Held during a run, so that a job never runs twice at the same time.
+    /// Lock that is held during a run, so that a job never runs twice at the same time.
     run_lock: tokio::sync::Mutex<()>,
     last: Mutex<LastRun>,
 }

@@ -29,8 +29,8 @@ const SCRIPT: f64 = 1.15;
 const LANGUAGE_FROM: f64 = 2.6;
 const LANGUAGE_UP_TO: f64 = 3.2;
 
-/// Maximum length of the beginning of a text that is used to estimate how well the model knows the language, in
-/// characters.
+/// Maximum number of characters, from the beginning of a text, that are used to estimate how well the model knows the
+/// language.
 const MAX_TOLD: usize = 240;
 
 /// Time for which changed model files must stay unchanged before they are read.

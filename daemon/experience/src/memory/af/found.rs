@@ -13,7 +13,7 @@ use afd_store::artifact::NewRow;
 pub struct InSession<T> {
     /// Name of the session in `af`.
     pub session: String,
-    /// The row.
+    /// The row that belongs to the session.
     pub row: T,
 }
 

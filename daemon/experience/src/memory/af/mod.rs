@@ -28,16 +28,16 @@ pub enum AfError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// The file that cannot be read.
         path: PathBuf,
-        /// The I/O error.
+        /// The I/O error that occurred while reading.
         #[source]
         error: std::io::Error,
     },
     /// The file is not an `af` 0.5 database.
     #[error("{}: {why}", path.display())]
     Foreign {
-        /// The file.
+        /// The rejected file.
         path: PathBuf,
         /// Reason for the rejection.
         why: String,

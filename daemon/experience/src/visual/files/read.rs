@@ -1,4 +1,4 @@
-//! Reads the intact files in a directory that has this format, without modifying any of them.
+//! Reads the intact files in a directory in the source tool's format, without modifying any of them.
 
 use std::path::{Path, PathBuf};
 

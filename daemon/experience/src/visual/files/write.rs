@@ -1,4 +1,4 @@
-//! Writes an app or site in the form that the source tool writes.
+//! Exports an app or site in the file format of the source tool.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub struct Picture {
 /// The files of an app or site.
 #[derive(Debug)]
 pub struct Export {
-    /// Directory, relative to the target directory.
+    /// Directory of the app or site, relative to the target directory.
     pub directory: String,
     /// Names and contents of the files.
     pub files: Vec<(&'static str, Content)>,
@@ -65,7 +65,7 @@ fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<
     Ok(directory_of(extra.get("_dir").and_then(Value::as_str).unwrap_or(site)))
 }
 
-/// Parses preserved members.
+/// Parses the members of an imported row that were preserved unchanged.
 fn extra(text: Option<&str>) -> Map<String, Value> {
     match text.and_then(|t| serde_json::from_str(t).ok()) {
         Some(Value::Object(map)) => map,
@@ -166,7 +166,7 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Ordered {
     row
 }
 
-/// Returns the data for which the format has no member.
+/// Returns the data of a component for which the format has no member.
 fn ours(c: &Component) -> Value {
     json!({"uid": c.uid, "key": c.key, "resId": c.res_id, "class": c.class, "dynamic": c.dynamic, "scrolls": c.scrolls})
 }

@@ -19,12 +19,15 @@ use afd_base::task::run_blocking;
 use afd_store::exchange::imports::{self, Import};
 use afd_store::{self as store, Connection, Store, StoreError};
 
-/// First pause before a failed import is retried. Each pause is twice as long as the previous one, up to [`MAX_PAUSE`].
+/// Pause before the first retry of a failed import. Each further pause is twice as long as the previous one, up to
+/// [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
+/// Maximum pause before a failed import is retried.
 const MAX_PAUSE: Duration = Duration::from_secs(300);
 
-/// Maximum time to wait for an import that is about to be retried, and the polling interval.
+/// Maximum time to wait for an import that is about to be retried.
 const MAX_WAIT: Duration = Duration::from_secs(10);
+/// Interval at which a waiting call checks whether an import is still incomplete.
 const POLL: Duration = Duration::from_millis(20);
 
 /// Sets a flag when dropped, to end work on another thread.

@@ -18,8 +18,9 @@ use afd_experience::memory;
 use afd_store::exchange::imports::{self, Import};
 use afd_store::{self as store, Connection, Piece, StoreError};
 
-/// Maximum number of records that are read at a time, and the maximum of their total length in bytes.
+/// Maximum number of records that are read at a time.
 const MAX_RECORDS: usize = 1_000;
+/// Maximum total length of the records that are read at a time, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
 type Read = Lines<BufReader<File>>;

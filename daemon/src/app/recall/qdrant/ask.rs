@@ -120,11 +120,13 @@ impl Resolved {
     }
 }
 
-/// Limits for entries from other stores: characters in names and titles, characters in texts, number of tags, number of
-/// related entries.
+/// Maximum length of a name or title in an entry from another store, in characters.
 const MAX_NAME: usize = 300;
+/// Maximum length of the text of an entry from another store, in characters.
 const MAX_TEXT: usize = 32_000;
+/// Maximum number of tags of an entry from another store.
 const MAX_TAGS: usize = 20;
+/// Maximum number of related entries of an entry from another store.
 const MAX_RELATED: usize = 50;
 
 /// Converts an entry from another store for a response. All fields except the text are forced onto one line.

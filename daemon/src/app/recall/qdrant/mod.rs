@@ -1,8 +1,7 @@
 //! The external index: the configured Qdrant. `send` uploads changed entries, and `ask` queries it for entries from
 //! other stores.
-//!
-//! A session's private entries never leave this machine. Uploads that fail are retried until they succeed, because the
-//! versions of the entries are the outbox.
+//! A session's private entries never leave this machine. The database records up to which entry version changes were
+//! uploaded. Uploads that fail are therefore retried until they succeed.
 
 mod ask;
 mod send;
@@ -64,8 +63,9 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
     Ok(Some(QdrantStatus { url, collection, pending, error }))
 }
 
-/// Maximum time that a response waits until a deletion has reached Qdrant, and the polling interval.
+/// Maximum time that a response waits until a deletion has reached Qdrant.
 const MAX_TELLING: Duration = Duration::from_millis(500);
+/// Interval at which a waiting response checks whether a deletion has reached Qdrant.
 const TELLING_POLL: Duration = Duration::from_millis(10);
 
 /// Returns the URL of a Qdrant that may still hold deleted data: the configured Qdrant if changes are still pending

@@ -26,7 +26,7 @@ const BATCH: i64 = 64;
 const NO_MODEL: i64 = 0;
 /// Number of changes whose points are deleted at a time.
 const FORGOTTEN: i64 = 500;
-/// Maximum delay after failures.
+/// Maximum delay before the next attempt to upload after repeated failures.
 const MAX_DELAY: Duration = Duration::from_secs(60);
 /// Interval at which the daemon checks that Qdrant still has the uploaded points.
 const CHECKED: Duration = Duration::from_secs(60);
@@ -319,7 +319,7 @@ async fn withdraw_others(store: &Store, qdrant: &Qdrant, target: &Target) -> std
     Ok(())
 }
 
-/// Changes to upload.
+/// Changes to send to Qdrant at a time: points to upload, ids of points to delete, and the last version included.
 struct Batch {
     points: Vec<Point>,
     gone: Vec<String>,

@@ -33,11 +33,11 @@ pub struct Tally {
 pub struct Report {
     /// Row id of the scope.
     pub app: i64,
-    /// Tally for the components.
+    /// Row counts for the components.
     pub components: Tally,
-    /// Tally for the states.
+    /// Row counts for the states.
     pub states: Tally,
-    /// Tally for the transitions.
+    /// Row counts for the transitions.
     pub transitions: Tally,
     /// Parts that were not imported unchanged, with the reasons.
     pub remarks: Vec<Remark>,

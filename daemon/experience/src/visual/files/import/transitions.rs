@@ -1,4 +1,4 @@
-//! Import of transitions, in both versions of the format.
+//! Import of transitions, whose rows have one of two formats.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::visual::components::next_position;
 use afd_store::{Result, Sql as _, args, new_uid};
 
 impl Step<'_> {
-    /// Imports transitions of both versions, row by row.
+    /// Imports transitions in either row format, row by row.
     pub(super) fn transitions(&mut self, mut states: HashMap<String, i64>) -> Result<()> {
         let rows = std::mem::take(&mut self.from.transitions).0;
         self.report.transitions.found = rows.len() as u64;
@@ -75,7 +75,7 @@ impl Step<'_> {
     }
 }
 
-/// A transition in either version of the format.
+/// A transition, parsed from either row format.
 struct Edge {
     from: String,
     action: String,
@@ -86,7 +86,7 @@ struct Edge {
     rest: Map<String, Value>,
 }
 
-/// Parses a transition: `from_state, action, to_state, count`, or the later `from, action, target, to, use_count`.
+/// Parses a row: `from_state, action, to_state, count`, or the later `from, action, target, to, use_count`.
 fn edge_of(mut row: Map<String, Value>) -> Option<Edge> {
     row.remove(OURS);
     let from = text(&mut row, "from_state").or_else(|| text(&mut row, "from"))?;
