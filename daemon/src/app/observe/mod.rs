@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::observe::{
-    LastPage, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, Page, PageParams, Part,
-    RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
+    Context, LastPage, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, Page, PageParams,
+    Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, Overlay, OverlayGetParams, OverlaySetParams,
 };
-use afd_proto::vocabulary::{HintsWanted, ObservationSource, Reply};
+use afd_proto::vocabulary::{DeviceCall, HintsWanted, ObservationSource, Reply};
 
 use super::artifacts::Destination;
 use super::rows::{SpillPolicy, columns, ref_rows, screen_rows};
@@ -76,24 +76,67 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
     Ok(call.reply(top))
 }
 
+/// Parameters that every method has which observes the page.
+trait Observes: DeviceCall {
+    /// Returns how to read the screen.
+    fn options(&self) -> CaptureOptions;
+
+    /// Returns the requested form.
+    fn shape(&self) -> Shape;
+}
+
+macro_rules! observes {
+    ($($params:ident: $settles:expr),* $(,)?) => {
+        $(impl Observes for $params {
+            fn options(&self) -> CaptureOptions {
+                let settles: fn(&Self) -> bool = $settles;
+                CaptureOptions { settle: settles(self), wait: Duration::from_millis(self.wait_ms()) }
+            }
+
+            fn shape(&self) -> Shape {
+                Shape {
+                    format: self.format,
+                    since: self.since.clone(),
+                    hints: self.hints,
+                    max_rows: self.max_rows,
+                    after_action: false,
+                }
+            }
+        })*
+    };
+}
+
+// An outline shows the page as it has settled.
+observes! {
+    ScreenParams: |p| p.settle || p.shape().is_outline(),
+    RefsParams: |p| p.settle || p.shape().is_outline(),
+    PageParams: |p| p.settle(),
+}
+
+/// Reads the screen. If the caller requests an outline, also records the observation and returns the outline in its
+/// context.
+async fn observed<P: Observes>(
+    core: &Arc<Core>,
+    params: &P,
+    source: ObservationSource,
+) -> Result<(Call, ScreenCapture, Option<Context>)> {
+    let (call, first) = core.call_reading(params, Device::tree).await?;
+    let mut capture = call.capture(params.options(), first).await?;
+    let shape = params.shape();
+    let outline = match shape.is_outline() {
+        true => Some(call.shaped(&mut capture, source, &shape).await),
+        false => None,
+    };
+    Ok((call, capture, outline))
+}
+
 /// Implements `observe.screen`.
 ///
 /// # Errors
 /// If the screen cannot be read, or if a file cannot be written.
 pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Screen>> {
-    let settle = params.settle || params.format.is_some() || params.since.is_some();
-    let options = CaptureOptions { settle, wait: Duration::from_millis(params.wait_ms()) };
-    let (call, first) = core.call_reading(params, Device::tree).await?;
-    let mut capture = call.capture(options, first).await?;
-    let shape = Shape {
-        format: params.format,
-        since: params.since.clone(),
-        hints: params.hints,
-        max_rows: params.max_rows,
-        after_action: false,
-    };
-    if shape.is_outline() {
-        let context = call.shaped(&mut capture, ObservationSource::Screen, &shape).await;
+    let (call, capture, outline) = observed(core, params, ObservationSource::Screen).await?;
+    if let Some(context) = outline {
         return Ok(call.reply(Screen {
             context,
             screen: ScreenRows { rows: Vec::new(), ..screen_rows(&capture, &[], Some(0), false) },
@@ -121,19 +164,8 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
 /// # Errors
 /// If the screen cannot be read.
 pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> {
-    let settle = params.settle || params.format.is_some() || params.since.is_some();
-    let options = CaptureOptions { settle, wait: Duration::from_millis(params.wait_ms()) };
-    let (call, first) = core.call_reading(params, Device::tree).await?;
-    let mut capture = call.capture(options, first).await?;
-    let shape = Shape {
-        format: params.format,
-        since: params.since.clone(),
-        hints: params.hints,
-        max_rows: params.max_rows,
-        after_action: false,
-    };
-    if shape.is_outline() {
-        let context = call.shaped(&mut capture, ObservationSource::Refs, &shape).await;
+    let (call, capture, outline) = observed(core, params, ObservationSource::Refs).await?;
+    if let Some(context) = outline {
         let refs = RefRows { ref_version: call.ref_version(&capture), ..ref_rows(&capture, Some(0), false) };
         return Ok(call.reply(Refs { context, refs }));
     }
@@ -152,18 +184,8 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
 /// # Errors
 /// If the screen cannot be read, or if a file cannot be written.
 pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> {
-    let options = CaptureOptions { settle: params.settle(), wait: Duration::from_millis(params.wait_ms()) };
-    let (call, first) = core.call_reading(params, Device::tree).await?;
-    let mut capture = call.capture(options, first).await?;
-    let shape = Shape {
-        format: params.format,
-        since: params.since.clone(),
-        hints: params.hints,
-        max_rows: params.max_rows,
-        after_action: false,
-    };
-    if shape.is_outline() {
-        let context = call.shaped(&mut capture, ObservationSource::Page, &shape).await;
+    let (call, capture, outline) = observed(core, params, ObservationSource::Page).await?;
+    if let Some(context) = outline {
         return Ok(call.reply(Page { context, screen: None, refs: None }));
     }
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
