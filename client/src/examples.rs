@@ -271,4 +271,32 @@ mod tests {
             assert!(all.iter().any(|known| known == path), "there is no command {path}");
         }
     }
+
+    /// Returns the commands of a parsed line with the values of their options.
+    fn meaning(matches: &clap::ArgMatches) -> Vec<String> {
+        let value = |id: &clap::Id| {
+            // A group of options has no values.
+            let values = matches.try_get_raw(id.as_str()).ok().flatten().map(|values| values.collect::<Vec<_>>());
+            format!("{id} {values:?} {:?}", matches.value_source(id.as_str()))
+        };
+        let mut meaning: Vec<String> = matches.ids().map(value).collect();
+        if let Some((name, inner)) = matches.subcommand() {
+            meaning.push(name.to_owned());
+            meaning.extend(self::meaning(inner));
+        }
+        meaning
+    }
+
+    #[test]
+    fn command_line_means_the_same_to_the_named_commands_alone() {
+        // Names of commands as values, and other names for a command.
+        let traps =
+            ["afctl --session tap look", "afctl tap look --session back", "afctl snapshot", "afctl -o json click 7"];
+        for line in EXAMPLES.iter().map(|(_, line)| *line).chain(traps) {
+            let words = words(line);
+            let alone = cli::command_for(&words).try_get_matches_from(&words).unwrap_or_else(|e| panic!("{line}: {e}"));
+            let whole = cli::command().try_get_matches_from(&words).unwrap_or_else(|e| panic!("{line}: {e}"));
+            assert_eq!(meaning(&alone), meaning(&whole), "{line}");
+        }
+    }
 }
