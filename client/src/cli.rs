@@ -54,8 +54,6 @@ pub struct Entry {
     /// Full command that the entry abbreviates, such as `observe page`; `None` if the entry is not an abbreviation.
     full: Option<&'static str>,
     about: &'static str,
-    /// Function that adds the arguments and subcommands to the clap command.
-    augment: fn(Command) -> Command,
     /// Function that adds the arguments and subcommands with their help, examples and limits.
     describe: fn(Command) -> Command,
     /// How the command is executed.
@@ -63,8 +61,7 @@ pub struct Entry {
 }
 
 const fn group<G: Group>(name: &'static str, about: &'static str) -> Entry {
-    let (augment, describe) = (augment_group::<G>, describe_group::<G>);
-    Entry { name, aliases: &[], full: None, about, augment, describe, run: Run::Call(call_of_group::<G>) }
+    Entry { name, aliases: &[], full: None, about, describe: describe_group::<G>, run: Run::Call(call_of_group::<G>) }
 }
 
 const fn program<A: Args>(
@@ -72,8 +69,7 @@ const fn program<A: Args>(
     about: &'static str,
     run: fn(&ArgMatches, &Context) -> Result<u8, clap::Error>,
 ) -> Entry {
-    let (augment, describe) = (A::augment_args, describe_args::<A>);
-    Entry { name, aliases: &[], full: None, about, augment, describe, run: Run::Program(run) }
+    Entry { name, aliases: &[], full: None, about, describe: describe_args::<A>, run: Run::Program(run) }
 }
 
 /// Defines a top-level command that abbreviates a command in a group.
@@ -84,21 +80,17 @@ macro_rules! short {
             aliases: $aliases,
             full: Some($full),
             about: concat!($about, "; the same as `", $full, "`"),
-            augment: <$args>::augment_args,
             describe: describe_args::<$args>,
             run: Run::Call(|matches, context| Ok($variant(<$args>::from_arg_matches(matches)?).call(context))),
         }
     };
 }
 
-fn augment_group<G: Group>(command: Command) -> Command {
-    G::augment_subcommands(command).subcommand_required(true).arg_required_else_help(true)
-}
-
 fn describe_group<G: Group>(command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
     let path = command.get_name().to_owned();
-    with_examples(augment_group::<G>(command).about(about).long_about(None), &path)
+    let command = G::augment_subcommands(command).about(about).long_about(None);
+    with_examples(command.subcommand_required(true).arg_required_else_help(true), &path)
 }
 
 fn describe_args<A: Args>(command: Command) -> Command {
@@ -118,7 +110,6 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Check that the phone's service responds",
-        augment: |c| c,
         describe: |c| with_examples(c, "health"),
         run: Run::Call(|_, _| Ok(device::health())),
     },
@@ -127,7 +118,6 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Show the state of the daemon, its devices and its database, without starting it",
-        augment: daemon::Status::augment_args,
         describe: describe_args::<daemon::Status>,
         run: Run::Call(|matches, _| Ok(daemon::Status::from_arg_matches(matches)?.call())),
     },
@@ -189,7 +179,6 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Call any daemon method with JSON parameters",
-        augment: Rpc::augment_args,
         describe: describe_args::<Rpc>,
         run: Run::Call(|matches, _| Ok(Rpc::from_arg_matches(matches)?.call())),
     },
@@ -199,7 +188,6 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Show what afd has stored, and delete it with --purge",
-        augment: uninstall::Uninstall::augment_args,
         describe: describe_args::<uninstall::Uninstall>,
         run: Run::Call(|matches, _| Ok(uninstall::Uninstall::from_arg_matches(matches)?.call())),
     },
@@ -208,7 +196,6 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Print a shell completion script",
-        augment: Completions::augment_args,
         describe: describe_args::<Completions>,
         run: Run::Whole(completions::run),
     },
@@ -217,7 +204,6 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Write the manual pages of all commands to a directory",
-        augment: man::Man::augment_args,
         describe: describe_args::<man::Man>,
         run: Run::Whole(man::run),
     },
@@ -281,14 +267,14 @@ fn help_template() -> String {
     format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{sections}Options:\n{{options}}{{after-help}}")
 }
 
-/// Returns the clap command without help texts and with only those commands whose names are among `words`. It parses a
-/// command line that names one of them in the same way as the result of [`command`]. Building the other commands would
-/// take up most of the run time of a short call.
+/// Returns the clap command with only those commands whose names are among `words`. It parses a command line that names
+/// one of them in the same way as the result of [`command`]. Building the other commands would take up most of the run
+/// time of a short call.
 pub fn command_for(words: &[String]) -> Command {
     let named = |entry: &&Entry| words.iter().any(|w| w == entry.name || entry.aliases.contains(&w.as_str()));
     let command = Global::augment_args(Command::new("afctl")).subcommand_required(true);
     ENTRIES.iter().filter(named).fold(command, |command, entry| {
-        command.subcommand(Command::new(entry.name).aliases(entry.aliases).defer(entry.augment))
+        command.subcommand(Command::new(entry.name).aliases(entry.aliases).defer(entry.describe))
     })
 }
 

@@ -205,7 +205,7 @@ fn component_that_is_seen_in_between_is_not_forgotten() {
         lab.learn(&with);
     }
     assert!(forget::stale(&lab.c, ORIGIN, &lab.scope(), lab.at.get()).expect("forgets").is_empty());
-    // A truncated list of components says nothing about the rest, and neither does a detector about a tree.
+    // A truncated list of components says nothing about the rest.
     for _ in 0..6 {
         assert_eq!(lab.learn(&Lesson { cut: true, ..without.clone() }).missed, 0);
     }
