@@ -4,7 +4,7 @@
 set -u
 report=${1:?the file of the report, for example report.xml}
 setting=${2:-Dark theme}
-AFD_SESSION=smoke-$(date +%s)
+AFD_SESSION=smoke-$(date +%s)-$$
 export AFD_SESSION
 failed=0
 
