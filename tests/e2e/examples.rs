@@ -1,5 +1,6 @@
 //! The programs in `examples` work on a practice phone as their page describes.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use afd_tests::endpoint::{Endpoint, Reply};
@@ -8,11 +9,13 @@ use serde_json::json;
 
 use crate::clients::{compile_client, given, node, run};
 
-/// Returns a command that runs an example like a user of this world, with the programs in `PATH`.
+/// Returns a command that runs an example like a user of this world, with the programs in `PATH`, after what the home
+/// directory has.
 fn of_world(world: &World, program: impl AsRef<std::ffi::OsStr>) -> Command {
     let own = programs::path("afctl").parent().expect("a directory").to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&others))).expect("a path");
+    let path = std::env::join_paths([world.dir().to_owned(), own].into_iter().chain(std::env::split_paths(&others)))
+        .expect("a path");
     let mut command = Command::new(program);
     command.env("PATH", path).env("HOME", world.dir()).env("AFD_SOCKET", world.socket()).current_dir(world.dir());
     command
@@ -28,6 +31,10 @@ fn python(world: &World, example: &str) -> Command {
 #[test]
 fn smoke_test_reports_what_passed_and_what_failed() {
     let world = World::new();
+    // Both runs begin in the same second.
+    let date = world.dir().join("date");
+    std::fs::write(&date, "#!/bin/sh\necho 1795791459\n").expect("writes");
+    std::fs::set_permissions(&date, std::fs::Permissions::from_mode(0o755)).expect("makes it executable");
     let smoke = || of_world(&world, docs::repository("examples/shell/smoke.sh"));
     run(smoke().arg("passed.xml"));
     let report = std::fs::read_to_string(world.dir().join("passed.xml")).expect("a report");
