@@ -216,7 +216,7 @@ wire! {
         pub role: Role,
         /// Name of the author or of the tool.
         pub name: Option<String>,
-        /// Excerpt around the first match, with the matches in brackets.
+        /// Excerpt with most of the words of the query, which are in brackets.
         pub text: String,
         /// Relevance of the message to the query, 0 to 1.
         pub score: f64,
@@ -224,12 +224,16 @@ wire! {
         pub at: i64,
     }
 
-    /// Result of `conversation.search`, best match first.
+    /// Result of `conversation.search`, best match first. A query of three or more words also finds messages beside those
+    /// that have its words.
     pub struct FoundMessages {
         /// Messages that were found.
         pub messages: Vec<FoundMessage>,
         /// Whether each message contains all words of the query or only some of them.
         pub matched: crate::notes::TermMatch,
+        /// Parts of the memory that could not be searched, with the reasons; absent if there are none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub missing: Vec<String>,
     }
 
     /// Result of deleting a message.

@@ -122,6 +122,9 @@ wire! {
         pub matched: Option<TermMatch>,
         /// Cursor for the next page; absent on the last page.
         pub next_cursor: Option<i64>,
+        /// Parts of the memory that could not be searched, with the reasons; absent if there are none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub missing: Vec<String>,
     }
 
     /// Result of `memory.delete`.

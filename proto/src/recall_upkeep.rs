@@ -17,8 +17,8 @@ params! {
     /// Parameters of `recall.evaluate`.
     #[derive(Default)]
     pub struct RecallEvaluateParams {
-        /// Absolute path of a directory with `entries.jsonl` and `queries.jsonl`, or of a parent directory of such
-        /// directories.
+        /// Absolute path of a directory with `entries.jsonl` and `queries.jsonl`, of a directory with several of these,
+        /// or of a file with conversations and questions in the format of LoCoMo (`locomo10.json`).
         pub directory: String,
     }
 }
@@ -123,14 +123,20 @@ wire! {
 
     /// Quality of the results that one search method returns.
     pub struct Evaluation {
-        /// Search method: `like`, `text`, `vector` or `hybrid`.
+        /// Search method: `text`, `vector` and `hybrid`, and for comparison `like`, `bm25` and `fts5`.
         pub way: String,
         /// Share of the expected entries that are among the first 5 results, 0 to 1; mean over all queries.
         pub recall_at5: f64,
         /// Share of the expected entries that are among the first 10 results, 0 to 1; mean over all queries.
         pub recall_at10: f64,
+        /// Share of the expected entries that are among the first 25 results, 0 to 1; mean over all queries.
+        pub recall_at25: f64,
         /// Mean reciprocal rank of the first expected entry, 0 to 1.
         pub mrr: f64,
+        /// Share of the queries whose first result is marked as weak, 0 to 1.
+        pub weak: Option<f64>,
+        /// The same share of the queries that have no expected entries.
+        pub weak_unanswered: Option<f64>,
         /// Median query duration, in milliseconds.
         pub p50_ms: f64,
         /// 99th percentile of the query duration, in milliseconds.
@@ -141,8 +147,10 @@ wire! {
     pub struct EvaluationGroup {
         /// Directory, language or kind of the queries, or `all` for all queries.
         pub name: String,
-        /// Number of queries in the set.
+        /// Number of queries that have expected entries.
         pub queries: u32,
+        /// Number of queries that have none.
+        pub unanswered: u32,
         /// One evaluation per search method.
         pub ways: Vec<Evaluation>,
     }

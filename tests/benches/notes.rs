@@ -49,7 +49,7 @@ fn fill(path: &std::path::Path, count: usize) {
             at: None,
             scope: afd_proto::vocabulary::RecordScope::App,
         };
-        save(&transaction, "o", session, &note, &note.entry()).expect("saves");
+        save(&transaction, "o", session, &note).expect("saves");
     }
     transaction.commit().expect("commits");
 }

@@ -208,7 +208,7 @@ fn filled(count: usize) -> World {
                 at: None,
                 scope: afd_proto::vocabulary::RecordScope::App,
             };
-            afd_experience::memory::notes::save(&transaction, "o", session, &note, &note.entry()).expect("saves");
+            afd_experience::memory::notes::save(&transaction, "o", session, &note).expect("saves");
         }
         transaction.commit().expect("commits");
     });

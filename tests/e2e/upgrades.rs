@@ -15,9 +15,13 @@ fn count(result: &Value, key: &str) -> usize {
     result[key].as_array().map_or(0, Vec::len)
 }
 
-/// SQL that reverts the changes of schemas 18 to 12.
+/// SQL that reverts the changes of schemas 19 to 12.
 pub const BACK_TO_11: &str =
-    "DROP INDEX messages_live; DROP TRIGGER events_counted; DROP TRIGGER events_uncounted; DROP TRIGGER events_counted_again; DROP TRIGGER observations_counted;
+    "DROP TRIGGER messages_recalled; DROP TRIGGER messages_recalled_again; DROP TRIGGER messages_forgotten; DROP TABLE text_words;
+    DROP TABLE text_index; DROP TABLE entry_texts; CREATE TABLE message_words (conversation_id INTEGER NOT NULL, word INTEGER NOT NULL,
+        position INTEGER NOT NULL, PRIMARY KEY (conversation_id, word, position)) STRICT, WITHOUT ROWID;
+    CREATE VIRTUAL TABLE note_index USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');
+    DROP INDEX messages_live; DROP TRIGGER events_counted; DROP TRIGGER events_uncounted; DROP TRIGGER events_counted_again; DROP TRIGGER observations_counted;
     DROP TRIGGER observations_uncounted; DROP TRIGGER observations_counted_again; DROP TABLE session_pages; DROP TABLE session_totals; DROP TABLE import_choices; DROP TABLE imports; DROP TABLE outboxes; DROP TABLE former_origins; DROP TRIGGER notes_recalled; DROP TRIGGER notes_recalled_again; DROP TRIGGER notes_forgotten; DROP TRIGGER
     bugs_recalled; DROP TRIGGER bugs_recalled_again; DROP TRIGGER bugs_forgotten; DROP TRIGGER test_results_recalled; DROP
     TRIGGER test_results_recalled_again; DROP TRIGGER test_results_forgotten; DROP TRIGGER page_models_recalled; DROP
@@ -26,7 +30,7 @@ pub const BACK_TO_11: &str =
     sessions_recalled_again; DROP TRIGGER sessions_forgotten; DROP TRIGGER states_recalled; DROP TRIGGER
     states_recalled_again; DROP TRIGGER states_forgotten; DROP TRIGGER memories_recalled; DROP TRIGGER
     memories_recalled_again; DROP TRIGGER memories_forgotten; DROP TABLE upkeep_log; DROP TABLE sketches; DROP TABLE
-    embeddings; DROP TABLE embedding_models; DROP TABLE entry_tags; DROP TABLE entry_terms; DROP TABLE entries; DROP TABLE
+    embeddings; DROP TABLE embedding_models; DROP TABLE entry_tags; DROP TABLE entries; DROP TABLE
     memories; DROP TRIGGER tasks_recalled; ALTER TABLE notes DROP COLUMN scope; ALTER TABLE bugs DROP COLUMN scope;
     ALTER TABLE test_results DROP COLUMN scope; ALTER TABLE tasks DROP COLUMN scope; ALTER TABLE sessions DROP COLUMN scope;
     ALTER TABLE message_facts DROP COLUMN about_by; ALTER TABLE message_facts DROP COLUMN again;

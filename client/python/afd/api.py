@@ -772,8 +772,11 @@ class Evaluation(TypedDict):
     p50Ms: float
     p99Ms: float
     recallAt10: float
+    recallAt25: float
     recallAt5: float
     way: str
+    weak: NotRequired[float]
+    weakUnanswered: NotRequired[float]
 
 
 class EvaluationGroup(TypedDict):
@@ -781,6 +784,7 @@ class EvaluationGroup(TypedDict):
 
     name: str
     queries: int
+    unanswered: int
     ways: List[Evaluation]
 
 
@@ -928,6 +932,7 @@ class FoundMessages(TypedDict):
 
     matched: TermMatch
     messages: List[FoundMessage]
+    missing: NotRequired[List[str]]
 
 
 class Function(TypedDict):
@@ -1273,6 +1278,7 @@ class Notes(TypedDict):
     """A page of notes."""
 
     matched: NotRequired[TermMatch]
+    missing: NotRequired[List[str]]
     nextCursor: NotRequired[int]
     notes: List[Note]
 

@@ -61,7 +61,7 @@ pub enum Recall {
     },
     /// Measure how well search queries find the entries expected for them
     Evaluate {
-        /// Directory with entries.jsonl and queries.jsonl, or with subdirectories that contain them
+        /// Directory with entries.jsonl and queries.jsonl or with several of these, or a file in the format of LoCoMo
         directory: String,
     },
 }

@@ -593,14 +593,18 @@ export interface Evaluation {
   p50Ms: number;
   p99Ms: number;
   recallAt10: number;
+  recallAt25: number;
   recallAt5: number;
   way: string;
+  weak?: number;
+  weakUnanswered?: number;
 }
 
 /** Evaluation of each search method on a set of queries. */
 export interface EvaluationGroup {
   name: string;
   queries: number;
+  unanswered: number;
   ways: Evaluation[];
 }
 
@@ -745,6 +749,7 @@ export interface FoundMessage {
 export interface FoundMessages {
   matched: TermMatch;
   messages: FoundMessage[];
+  missing?: string[];
 }
 
 /** The `function` or `custom` field of a tool call in OpenAI's format. */
@@ -1141,6 +1146,7 @@ export interface Note {
 /** A page of notes. */
 export interface Notes {
   matched?: TermMatch;
+  missing?: string[];
   nextCursor?: number;
   notes: Note[];
 }

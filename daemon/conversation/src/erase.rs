@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{Conversation, messages, prepared, save, word_index};
+use super::{Conversation, messages, prepared, save};
 use afd_store::{Result, Sql as _, args, artifact, now_ms};
 
 /// Result of erasing a message.
@@ -36,7 +36,6 @@ pub fn message(
         values,
         |row| row.get("id"),
     )?;
-    word_index::remove(connection, conversation.id, position, &prepared::searched_text(&recorded.message))?;
     // Statements that replaced a statement of this message, or that answer it, quote its text.
     run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
             (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
@@ -71,7 +70,6 @@ pub fn conversation(connection: &Connection, conversation: i64) -> Result<(i64, 
         let done = connection.run(sql, args! {conversation})?;
         Ok(i64::try_from(done).unwrap_or(i64::MAX))
     };
-    run("DELETE FROM message_words WHERE conversation_id = :conversation")?;
     run("DELETE FROM message_terms WHERE conversation_id = :conversation")?;
     let derived = run("DELETE FROM message_facts WHERE conversation_id = :conversation")?
         + run("DELETE FROM summaries WHERE conversation_id = :conversation")?;

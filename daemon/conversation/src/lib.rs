@@ -27,7 +27,6 @@ pub mod summaries;
 mod supersede;
 pub mod totals;
 pub mod typed;
-mod word_index;
 
 use std::collections::BTreeMap;
 

@@ -6,10 +6,10 @@
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 use rusqlite::{Connection, Row, ToSql};
 
+use super::Conversation;
 use super::facts::{self, Candidate};
 use super::kept::{self, Said, TermCounts};
-use super::prepared::{Prepared, asked_by, brief_tokens, pictures, said_text, searched_text, statements};
-use super::{Conversation, word_index};
+use super::prepared::{Prepared, asked_by, brief_tokens, pictures, said_text, statements};
 use afd_base::model::Counter;
 use afd_store::{Page, Piece, Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word};
 
@@ -37,10 +37,10 @@ fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &
     }
 }
 
-/// Number of messages whose statements and search entries are derived in one step after an upgrade.
+/// Number of messages whose statements are derived in one step after an upgrade.
 const INDEX_BATCH: i64 = 100;
 
-/// Derives the statements and search entries of up to `INDEX_BATCH` messages that do not have them yet, oldest first.
+/// Derives the statements of up to `INDEX_BATCH` messages that do not have them yet, oldest first.
 /// Returns whether all messages have them now.
 pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Result<bool> {
     let rows: Vec<(i64, i64, i64)> = connection.all(
@@ -79,7 +79,7 @@ pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Resul
     Ok(i64::try_from(rows.len()).unwrap_or(0) < INDEX_BATCH)
 }
 
-/// Writes the data derived from a message: its statements and its search entries.
+/// Writes the statements derived from a message.
 pub fn derive(
     connection: &Connection,
     origin: &str,
@@ -89,11 +89,10 @@ pub fn derive(
     seen: &mut TermCounts,
 ) -> Result<()> {
     kept::keep(connection, origin, said, statements, seen)?;
-    kept::echo(connection, said, &said_text(message))?;
-    word_index::index(connection, said.conversation, said.position, &searched_text(message))
+    kept::echo(connection, said, &said_text(message))
 }
 
-/// Appends a message to a conversation, with its statements and its search entry, and updates the position, turn and
+/// Appends a message to a conversation, with its statements, and updates the position, turn and
 /// token totals of `conversation`.
 pub fn append(
     connection: &Connection,
@@ -154,6 +153,41 @@ fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
         }),
         in_context: false,
     }))
+}
+
+/// A message with the session and the conversation that it belongs to.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// The message.
+    pub recorded: RecordedMessage,
+    /// Row id of the session.
+    pub session: i64,
+    /// Name of the session.
+    pub session_name: String,
+    /// Row id of the conversation.
+    pub conversation: i64,
+    /// Name of the conversation.
+    pub conversation_name: String,
+}
+
+/// Returns the message with this row id, unless it or its session was deleted.
+pub fn one(connection: &Connection, id: i64) -> Result<Option<Kept>> {
+    let names = "v.session_id, s.name AS session_name, v.name AS conversation_name";
+    let sql = format!(
+        "SELECT {COLUMNS}, conversation_id, session_id, session_name, conversation_name FROM
+            (SELECT m.*, {names} FROM messages m JOIN conversations v ON v.id = m.conversation_id
+             JOIN sessions s ON s.id = v.session_id WHERE m.id = :id AND m.deleted_at IS NULL AND s.deleted_at IS NULL)
+            AS messages"
+    );
+    connection.first(&sql, args! {id}, |row| {
+        Ok(Kept {
+            recorded: read(row)?,
+            session: row.get("session_id")?,
+            session_name: row.get("session_name")?,
+            conversation: row.get("conversation_id")?,
+            conversation_name: row.get("conversation_name")?,
+        })
+    })
 }
 
 fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]) -> Result<Vec<RecordedMessage>> {

@@ -1,11 +1,13 @@
 //! Entries: the row that each entry represents, and the fields that searches filter by.
 
+use afd_proto::Word as _;
+use afd_proto::conversation::Role;
+use afd_proto::recall::EntryType;
 use rusqlite::{Connection, Row};
 
-use super::terms::{self, Terms};
-use super::{Described, vectors};
-use afd_base::model::embed::{BUILTIN, Builtin};
-use afd_base::text;
+use super::{Described, Turn, text_index, vectors};
+use afd_base::model::embed::BUILTIN;
+use afd_base::text::{self, tokens};
 use afd_store::{Result, Sql as _, args, now_ms, read, word};
 
 /// Value of [`Described::source`] for entries that come from the user.
@@ -75,42 +77,33 @@ fn next_version(connection: &Connection) -> Result<i64> {
     Ok(newest_version(connection)? + 1)
 }
 
-/// Stored content hash and terms of an entry.
-#[derive(Debug, PartialEq)]
-struct Stored {
-    content: i64,
-    terms: Vec<u8>,
-}
-
-fn stored(connection: &Connection, entry: i64) -> Result<Stored> {
-    connection.one("SELECT content, terms FROM entries WHERE id = :id", args! {id: entry}, |row| {
-        Ok(Stored { content: row.get("content")?, terms: row.get("terms")? })
-    })
-}
-
 /// Derives an entry from its row. An entry without a description, or whose text contains no words, is removed from the
 /// index.
 pub fn settle(connection: &Connection, source: &Source, described: Option<&Described>) -> Result<()> {
-    let before = stored(connection, source.id)?;
     let searched = described.filter(|_| !source.gone).map(|d| (d, d.searched()));
-    let terms = searched.as_ref().map_or_else(Terms::default, |(_, text)| terms::of(text));
-    let content = searched.as_ref().filter(|_| terms.words > 0).map_or(0, |(_, text)| text::hash(text));
-    if content != before.content {
-        terms::remove(connection, source.id, &before.terms)?;
-        vectors::remove(connection, source.id)?;
-        if let Some((_, text)) = searched.as_ref().filter(|_| content != 0) {
-            terms::insert(connection, source.id, &terms)?;
-            let vector = Builtin::vector(text);
-            let model = vectors::model(connection, BUILTIN, vector.len() as i64)?;
-            vectors::put(connection, model.id, source.id, content, &vector)?;
-        }
+    let tokens = searched.as_ref().map_or_else(String::new, |(d, text)| tokens_of(d, text));
+    let searched = searched.filter(|_| !tokens.is_empty());
+    let words = tokens.split(' ').count();
+    let content = searched.as_ref().map_or(0, |(_, text)| text::hash(text));
+    let before: i64 = connection
+        .one("SELECT content FROM entries WHERE id = :id", args! {id: source.id}, |row| row.get("content"))?;
+    let tokens = searched.as_ref().map(|(d, _)| format!("{tokens} {}", properties(d)));
+    if tokens != text_index::tokens_of(connection, source.id)? {
+        text_index::remove(connection, source.id)?;
+        tokens.map_or(Ok(()), |tokens| text_index::insert(connection, source.id, &tokens))?;
     }
-    write_tags(connection, source.id, searched.as_ref().filter(|_| content != 0).map_or(&[], |(d, _)| &d.tags))?;
-    let Some((d, searched_text)) = searched.filter(|_| content != 0) else { return withdraw(connection, source.id) };
+    if content != before {
+        vectors::remove(connection, source.id)?;
+    }
+    if let Some((_, text)) = &searched {
+        vectors::put_builtin(connection, source.id, content, text)?;
+    }
+    write_tags(connection, source.id, searched.as_ref().map_or(&[], |(d, _)| &d.tags))?;
+    let Some((d, searched_text)) = searched else { return withdraw(connection, source.id) };
     connection.run(
         "UPDATE entries SET due = 0, version = :version, archived_at = CASE WHEN :alive THEN NULL ELSE archived_at END, app = :app, site = :site, session_id = :session_id, private = :private,
                 type = :type, confidence = :confidence, at = :at, expires_at = :expires_at, content = :content, words = :words, gist = :gist,
-                by_user = :by_user, terms = :terms
+                by_user = :by_user, thread = :thread, position = :position, role = :role
              WHERE id = :id",
         args! {
             id: source.id,
@@ -126,19 +119,73 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
             at: d.at,
             expires_at: d.expires_at,
             content,
-            words: terms.words,
+            words: i64::try_from(words).unwrap_or(i64::MAX),
             gist: text::gist(&searched_text),
             by_user: d.source == USER,
-            terms: terms.keys(),
+            thread: d.turn.map(|turn| turn.thread),
+            position: d.turn.map(|turn| turn.position),
+            role: d.role.map(Role::word),
         },
     )?;
     Ok(())
 }
 
+/// Returns the tokens of a row's text. A title says what the row is about, so its words count twice. That of a message
+/// only says who speaks.
+fn tokens_of(d: &Described, text: &str) -> String {
+    let tokens = tokens::of_text(text);
+    if d.title.is_empty() || d.kind == EntryType::Message {
+        return tokens;
+    }
+    format!("{} {tokens}", tokens::of_text(&d.title)).trim().to_owned()
+}
+
+/// Returns the tokens for the properties that a search can be limited to.
+fn properties(d: &Described) -> String {
+    let seen = (!d.private).then(seen_by_all);
+    let session = d.session.map(of_session);
+    let thread = d.turn.map(|turn| of_thread(turn.thread));
+    let mut all: Vec<String> = [Some(of_type(d.kind)), seen, session, thread].into_iter().flatten().collect();
+    if d.kind == EntryType::Note {
+        all.push(about_app(&d.app));
+        all.extend(d.title.match_indices('/').map(|(end, _)| below_topic(&d.title[..end])));
+    }
+    all.join(" ")
+}
+
+/// Returns the token of the notes about an app; about none if the name is empty.
+pub fn about_app(app: &str) -> String {
+    tokens::property('a', &text::hash(app).to_string())
+}
+
+/// Returns the token of the notes whose topics are below a path.
+pub fn below_topic(path: &str) -> String {
+    tokens::property('p', &text::hash(path).to_string())
+}
+
+/// Returns the token of the entries that every session may see.
+pub fn seen_by_all() -> String {
+    tokens::property('v', "all")
+}
+
+/// Returns the token of the entries of a type.
+pub fn of_type(kind: EntryType) -> String {
+    tokens::property('t', kind.word())
+}
+
+/// Returns the token of the entries that a session recorded.
+pub fn of_session(session: i64) -> String {
+    tokens::property('s', &session.to_string())
+}
+
+/// Returns the token of the messages of a conversation.
+pub fn of_thread(thread: i64) -> String {
+    tokens::property('c', &thread.to_string())
+}
+
 /// Removes an entry from the index because it could not be derived. The next attempt follows when its row changes.
 pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
-    let before = stored(connection, entry)?;
-    terms::remove(connection, entry, &before.terms)?;
+    text_index::remove(connection, entry)?;
     vectors::remove(connection, entry)?;
     withdraw(connection, entry)
 }
@@ -147,7 +194,7 @@ pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
 fn withdraw(connection: &Connection, entry: i64) -> Result<()> {
     connection.run(
         "UPDATE entries SET due = 0, version = :version, app = '', site = '', session_id = NULL, type = '', content = 0, words = 0,
-                gist = 0, by_user = 0, terms = x'' WHERE id = :id",
+                gist = 0, by_user = 0, thread = NULL, position = NULL, role = NULL WHERE id = :id",
         args! {id: entry, version: next_version(connection)?},
     )?;
     Ok(())
@@ -161,6 +208,15 @@ fn write_tags(connection: &Connection, entry: i64, tags: &[String]) -> Result<()
         insert.execute(args! {tag: text::fold(tag), entry_id: entry})?;
     }
     Ok(())
+}
+
+/// Returns the number of entries that are due, at most `most`.
+pub fn count_due(connection: &Connection, most: i64) -> Result<i64> {
+    connection.one(
+        "SELECT count(*) AS count FROM (SELECT 1 FROM entries WHERE due = 1 LIMIT :most)",
+        args! {most},
+        |row| row.get("count"),
+    )
 }
 
 /// Returns the row ids of the entries with a tag.
@@ -264,7 +320,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filtered {
     /// Type of the entry.
-    pub kind: afd_proto::recall::EntryType,
+    pub kind: EntryType,
     /// Hash of the app that the entry is about; 0 for none.
     pub app: u64,
     /// Hash of the site that the entry is about; 0 for none.
@@ -287,6 +343,10 @@ pub struct Filtered {
     pub gist: i64,
     /// Whether the entry comes from the user.
     pub by_user: bool,
+    /// Place of a message in its conversation.
+    pub turn: Option<Turn>,
+    /// Author of a message.
+    pub role: Option<Role>,
 }
 
 /// Returns the hash by which names are compared; 0 for an empty name.
@@ -298,7 +358,7 @@ pub fn name_hash(name: &str) -> u64 {
 pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<Entry>> {
     connection.all(
         "SELECT id, version, type, app, site, session_id, private, archived_at IS NOT NULL AS archived, confidence, at, expires_at, words, gist,
-            by_user
+            by_user, thread, position, role
          FROM entries WHERE version > :after ORDER BY version LIMIT :limit",
         args! {after, limit},
         |row| {
@@ -308,6 +368,8 @@ pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<En
             } else {
                 Some(read!(row => Filtered {
                     private, archived, at, words, gist, by_user,
+                    turn: Turn::of(row.get("thread")?, row.get("position")?),
+                    role: row.get::<_, Option<String>>("role")?.and_then(|role| Role::of(&role)),
                     kind: word(row, "type")?,
                     app: name_hash(row.get_ref("app")?.as_str().unwrap_or_default()),
                     site: name_hash(row.get_ref("site")?.as_str().unwrap_or_default()),
@@ -338,22 +400,21 @@ pub fn count_private(connection: &Connection) -> Result<i64> {
     })
 }
 
-/// Checks up to `limit` entries whose row ids are greater than `after`: their terms, their vectors from the built-in
+/// Checks up to `limit` entries whose row ids are greater than `after`: their tokens, their vectors from the built-in
 /// model, and the sketches of all their vectors. Returns the row ids of the last checked entry and of the damaged
 /// entries, or `None` if there are no more entries.
 pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(i64, Vec<i64>)>> {
     let builtin = vectors::find_model(connection, BUILTIN)?.map_or(0, |model| model.id);
     let mut statement = connection.prepare_cached(
-        "SELECT id, words, terms FROM entries WHERE id > :after AND gone = 0 AND due = 0 AND content <> 0 ORDER BY id LIMIT :limit",
+        "SELECT id, words FROM entries WHERE id > :after AND gone = 0 AND due = 0 AND content <> 0 ORDER BY id LIMIT :limit",
     )?;
-    let rows = statement.query_map(args! {after, limit}, |row| {
-        Ok((row.get::<_, i64>("id")?, row.get::<_, i64>("words")?, row.get::<_, Vec<u8>>("terms")?))
-    })?;
+    let rows =
+        statement.query_map(args! {after, limit}, |row| Ok((row.get::<_, i64>("id")?, row.get::<_, i64>("words")?)))?;
     let (mut last, mut damaged) = (None, Vec::new());
     for row in rows {
-        let (id, words, keys) = row?;
+        let (id, words) = row?;
         last = Some(id);
-        if words == 0 || !terms::are_there(connection, id, &keys)? || !vectors::are_sound(connection, id, builtin)? {
+        if words == 0 || !text_index::is_there(connection, id)? || !vectors::are_sound(connection, id, builtin)? {
             damaged.push(id);
         }
     }
@@ -362,12 +423,20 @@ pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(
 
 /// Marks damaged entries as due, so that they are derived again from their rows.
 pub fn derive_again(connection: &Connection, entries: &[i64]) -> Result<()> {
-    let mut update = connection.prepare_cached("UPDATE entries SET due = 1, content = 0 WHERE id = :id")?;
-    entries.iter().try_for_each(|id| Ok(update.execute(args! {id}).map(|_| ())?))
+    for id in entries {
+        if text_index::is_there(connection, *id)? {
+            text_index::remove(connection, *id)?;
+        } else {
+            // Tokens that the index lacks must not be taken out of it.
+            text_index::forget(connection, *id)?;
+        }
+        connection.run("UPDATE entries SET due = 1, content = 0 WHERE id = :id", args! {id})?;
+    }
+    Ok(())
 }
 
 /// Kinds of rows that have entries, and their tables.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 9] = [
     ("note", "notes"),
     ("bug", "bugs"),
     ("result", "test_results"),
@@ -376,6 +445,7 @@ const TABLES: [(&str, &str); 8] = [
     ("session", "sessions"),
     ("state", "states"),
     ("memory", "memories"),
+    ("message", "messages"),
 ];
 
 /// Returns whether any row lacks the entry that a database trigger should have inserted for it.

@@ -6,8 +6,8 @@
 //! A sketch holds the sign of each component of a vector, one bit each. A nearest-neighbour search has three stages,
 //! each of which is more exact than the previous one and has fewer candidates:
 //!
-//! 1. The number of equal bits of the sketches selects 100 candidates per result, at least 1,000.
-//! 2. The dot product of the query vector with the signs selects 8 candidates per result, at least 80.
+//! 1. The number of equal bits of the sketches selects 20 candidates per result, at least 1,000.
+//! 2. The dot product of the query vector with the signs selects 3 candidates per result, at least 80.
 //! 3. The vectors of these candidates are read from the database and compared exactly.
 //!
 //! Invariant: the index is complete up to its version. If reading fails, the index is reset. The tests compare the
@@ -17,19 +17,19 @@ use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use super::entries::{self, Filtered};
-use super::terms::Corpus;
-use super::vectors;
+use super::text_index::Corpus;
+use super::{Turn, vectors};
 use afd_store::Result;
 use afd_store::args;
 
 /// Number of entries that are read at a time.
 const PAGE: i64 = 4_096;
 /// Number of second-stage candidates for each result.
-const SIGNS_FOR_EACH: usize = 100;
+const SIGNS_FOR_EACH: usize = 20;
 /// Minimum number of second-stage candidates.
 const LEAST_BY_SIGNS: usize = 1_000;
 /// Number of third-stage candidates for each result.
-const VECTORS_FOR_EACH: usize = 8;
+const VECTORS_FOR_EACH: usize = 3;
 /// Minimum number of third-stage candidates.
 const LEAST_BY_VECTORS: usize = 80;
 
@@ -87,6 +87,8 @@ pub struct Index {
     filtered: Vec<Option<Filtered>>,
     free: Vec<u32>,
     sketches: FxHashMap<i64, Sketches>,
+    /// Row ids of the messages' entries, by their places in their conversations.
+    turns: FxHashMap<Turn, i64>,
     words: u64,
     entries: usize,
 }
@@ -177,6 +179,7 @@ impl Index {
         {
             self.words -= u64::from(before.words);
             self.entries -= 1;
+            before.turn.map(|turn| self.turns.remove(&turn));
         }
         let Some(filtered) = filtered else {
             if let Some(place) = place {
@@ -188,6 +191,7 @@ impl Index {
         };
         self.words += u64::from(filtered.words);
         self.entries += 1;
+        filtered.turn.map(|turn| self.turns.insert(turn, id));
         let place = place.unwrap_or_else(|| {
             let place = self.free.pop().map_or(self.ids.len(), |place| place as usize);
             if place == self.ids.len() {
@@ -234,6 +238,11 @@ impl Index {
         self.filtered[self.place(id)?].as_ref()
     }
 
+    /// Returns the message at a place in a conversation.
+    pub fn at(&self, turn: Turn) -> Option<i64> {
+        self.turns.get(&turn).copied()
+    }
+
     /// Returns the version up to which changes have been read into the index.
     pub fn version(&self) -> i64 {
         self.version
@@ -250,6 +259,7 @@ impl Index {
         self.ids.capacity() * 8
             + self.filtered.capacity() * size_of::<Option<Filtered>>()
             + self.places.capacity() * 4
+            + self.turns.capacity() * size_of::<(Turn, i64)>()
             + sketches
     }
 

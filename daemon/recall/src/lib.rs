@@ -1,8 +1,8 @@
 //! Recall: search over all records that are worth remembering.
 //!
-//! Each note, bug, result, page model, pattern, session, state and stored memory has an *entry*. Database triggers
+//! Each note, bug, result, page model, pattern, session, state, stored memory and message has an *entry*. Database triggers
 //! insert the entry, and mark it as due when its row changes. After the commit, the rest is derived (`entries`): the
-//! terms for full-text search (`terms`), and the vector from the built-in model (`vectors`). Vectors from another model
+//! tokens for full-text search (`text_index`), and the vector from the built-in model (`vectors`). Vectors from another model
 //! are computed in the background.
 //!
 //! The in-memory index (`index`) has the fields that searches filter by, and sketches of the vectors. It is updated
@@ -10,6 +10,7 @@
 //! (`qdrant`) gets the changes through an `outbox`. `search` fuses the matches by words with the matches by
 //! vectors from either index (`nearest`).
 
+pub mod baseline;
 pub mod entries;
 mod extent;
 pub mod index;
@@ -21,9 +22,10 @@ pub mod points;
 pub mod qdrant;
 pub mod scope;
 pub mod search;
-pub mod terms;
+pub mod text_index;
 pub mod vectors;
 
+use afd_proto::conversation::Role;
 use afd_proto::recall::EntryType;
 
 /// Searchable text of a row, and the fields that searches filter by.
@@ -57,11 +59,37 @@ pub struct Described {
     pub related: Vec<String>,
     /// Whether the row is in progress and therefore not archived.
     pub is_current: bool,
+    /// Place of a message in its conversation; `None` for other rows.
+    pub turn: Option<Turn>,
+    /// Author of a message; `None` for other rows.
+    pub role: Option<Role>,
+}
+
+/// The place of a message in its conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Turn {
+    /// Row id of the conversation.
+    pub thread: i64,
+    /// Position of the message in the conversation, from 1.
+    pub position: i64,
+}
+
+impl Turn {
+    /// Returns the place, if both parts are known.
+    pub fn of(thread: Option<i64>, position: Option<i64>) -> Option<Self> {
+        thread.zip(position).map(|(thread, position)| Self { thread, position })
+    }
+
+    /// Returns the place of the message that is `by` messages later, or earlier if `by` is negative.
+    pub fn at(self, by: i64) -> Self {
+        Self { position: self.position + by, ..self }
+    }
 }
 
 impl Described {
     /// Returns the searchable text: the title, if there is one, and the text.
     pub fn searched(&self) -> String {
-        if self.title.is_empty() { self.text.clone() } else { format!("{}\n{}", self.title, self.text) }
+        let between = if self.turn.is_some() { ": " } else { "\n" };
+        if self.title.is_empty() { self.text.clone() } else { format!("{}{between}{}", self.title, self.text) }
     }
 }

@@ -267,14 +267,3 @@ pub fn delete_expired(connection: &Connection, now: i64, limit: usize) -> Result
     let rows = statement.query_map(args! {now, limit}, |row| row.get("uid"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
-
-/// Returns the row ids of the entries for memories whose title or text matches an SQL `LIKE` pattern.
-///
-/// # Errors
-/// If the database cannot be read.
-pub fn entries_like(connection: &Connection, pattern: &str) -> Result<Vec<i64>> {
-    let sql = "SELECT e.id FROM memories m JOIN entries e ON e.kind = 'memory' AND e.row_id = m.id
-        WHERE m.title LIKE :pattern OR m.text LIKE :pattern";
-    let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement.query_map(args! {pattern}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?)
-}

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
+use super::Turn;
 use super::entries::Filtered;
 use super::index::Index;
 use super::scope::{QueryVector, Scope};
-use super::terms::Terms;
 use afd_store::Result;
 
 /// An index that finds the entries with the nearest vectors.
@@ -15,10 +15,20 @@ pub trait VectorIndex {
     /// Returns the fields by which an entry is filtered and ranked.
     fn get(&self, entry: i64) -> Option<&Filtered>;
 
-    /// Returns the entries from other stores that the scope allows, each with the terms of its text.
-    fn foreign(&self, _: &Scope) -> Vec<(i64, &Terms)> {
+    /// Returns the entries from other stores that the scope allows, each with the tokens of its text.
+    fn foreign(&self, _: &Scope) -> Vec<(i64, &str)> {
         Vec::new()
     }
+
+    /// Returns the message at a place in a conversation.
+    fn at(&self, turn: Turn) -> Option<i64>;
+
+    /// Compares the vectors of the given entries of this store with the query vector. Returns the entries with the
+    /// cosine of the angle, nearest first.
+    ///
+    /// # Errors
+    /// If a vector cannot be read.
+    fn among(&self, connection: &Connection, query: &QueryVector, entries: &[i64]) -> Result<Vec<(i64, f64)>>;
 
     /// Returns the entries that the scope allows and whose vectors are nearest to the query vector, with the cosine of
     /// the angle, nearest first. Returns up to `count` entries, or up to half as many again if entries from other
@@ -40,6 +50,14 @@ impl VectorIndex for Index {
         Index::get(self, entry)
     }
 
+    fn at(&self, turn: Turn) -> Option<i64> {
+        Index::at(self, turn)
+    }
+
+    fn among(&self, connection: &Connection, query: &QueryVector, entries: &[i64]) -> Result<Vec<(i64, f64)>> {
+        Index::among(self, connection, query.model, &query.vector, entries.iter().copied(), |_| true)
+    }
+
     fn nearest(
         &self,
         connection: &Connection,
@@ -48,7 +66,9 @@ impl VectorIndex for Index {
         scope: &Scope,
     ) -> Result<Vec<(i64, f64)>> {
         match &scope.only {
-            Some(only) => self.among(connection, query.model, &query.vector, only.iter().copied(), |f| scope.allows(f)),
+            Some(only) => {
+                Index::among(self, connection, query.model, &query.vector, only.iter().copied(), |f| scope.allows(f))
+            }
             None => Index::nearest(self, connection, query.model, &query.vector, count, |f| scope.allows(f)),
         }
     }
@@ -57,8 +77,8 @@ impl VectorIndex for Index {
 /// An entry from another store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Foreign {
-    /// Terms of its text.
-    pub terms: Terms,
+    /// Tokens of its text.
+    pub tokens: String,
     /// Fields by which it is filtered and ranked.
     pub found_by: Filtered,
     /// Cosine of the angle between its vector and the query vector.
@@ -86,8 +106,16 @@ impl VectorIndex for Answered<'_> {
         if entry < 0 { self.foreign.get(&entry).map(|foreign| &foreign.found_by) } else { self.index.get(entry) }
     }
 
-    fn foreign(&self, scope: &Scope) -> Vec<(i64, &Terms)> {
-        self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, &f.terms)).collect()
+    fn at(&self, turn: Turn) -> Option<i64> {
+        self.index.at(turn)
+    }
+
+    fn among(&self, connection: &Connection, query: &QueryVector, entries: &[i64]) -> Result<Vec<(i64, f64)>> {
+        VectorIndex::among(self.index, connection, query, entries)
+    }
+
+    fn foreign(&self, scope: &Scope) -> Vec<(i64, &str)> {
+        self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, f.tokens.as_str())).collect()
     }
 
     fn nearest(

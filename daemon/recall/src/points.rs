@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::entries::{Filtered, name_hash};
-use super::terms::{self, Terms};
-use afd_base::text;
+use afd_base::text::{self, tokens};
 
 /// Payload of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,9 +46,9 @@ impl Payload {
         format!("{}\n{}", self.entry.title.as_deref().unwrap_or_default(), self.entry.text)
     }
 
-    /// Returns the terms in the entry's text.
-    pub fn terms(&self) -> Terms {
-        terms::of(&self.searched())
+    /// Returns the tokens of the entry's text.
+    pub fn tokens(&self) -> String {
+        tokens::of_text(&self.searched())
     }
 
     /// Returns the fields by which an entry from another store is filtered and ranked.
@@ -68,6 +67,8 @@ impl Payload {
             gist: text::gist(self.searched().trim_start()),
             // The user of another store is not known here.
             by_user: false,
+            turn: None,
+            role: None,
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use afd_proto::conversation::Role;
 use afd_proto::recall::EntryType;
 
-use super::entries::Filtered;
+use super::entries::{self, Filtered};
 
 /// A ranked list that a search fuses with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct QueryVector {
 pub struct Scope {
     /// Row id of the session that searches. Private entries of other sessions are not returned.
     pub session: Option<i64>,
+    /// Whether private entries of all sessions are returned, because their owner asks for them.
+    pub all_sessions: bool,
     /// Only entries of these types; all types if empty.
     pub types: Vec<EntryType>,
     /// Only entries about this app or about none, by the hash of its name.
@@ -43,8 +46,15 @@ pub struct Scope {
     pub site: Option<u64>,
     /// Only entries that the session with this row id recorded.
     pub of_session: Option<i64>,
+    /// Only messages of this conversation, by its row id.
+    pub thread: Option<i64>,
+    /// Only messages by this author.
+    pub role: Option<Role>,
     /// Only entries with these row ids, for example those with a tag.
     pub only: Option<HashSet<i64>>,
+    /// Tokens of properties that entries must have (`entries::about_app`). The caller checks the properties of what is
+    /// found.
+    pub properties: Vec<String>,
     /// Earliest recording time, in Unix milliseconds.
     pub since: Option<i64>,
     /// Latest recording time, in Unix milliseconds.
@@ -60,15 +70,39 @@ pub struct Scope {
 impl Scope {
     /// Returns whether a search can return an entry.
     pub fn allows(&self, entry: &Filtered) -> bool {
-        (!entry.private || self.session == Some(entry.session))
+        (!entry.private || self.all_sessions || self.session == Some(entry.session))
             && (self.types.is_empty() || self.types.contains(&entry.kind))
             && self.app.is_none_or(|app| entry.app == app || entry.app == 0)
             && self.site.is_none_or(|site| entry.site == site)
             && self.of_session.is_none_or(|session| entry.session == session)
+            && self.thread.is_none_or(|thread| entry.turn.is_some_and(|turn| turn.thread == thread))
+            && self.role.is_none_or(|role| entry.role == Some(role))
             && self.since.is_none_or(|since| entry.at >= since)
             && self.until.is_none_or(|until| entry.at <= until)
             && self.expires_until.is_none_or(|until| entry.expires_at <= until)
             && entry.expires_at > self.now
             && (self.archived || !entry.archived)
+    }
+
+    /// Returns an expression that every entry which the scope allows meets, for searches of the text index.
+    pub fn expression(&self) -> String {
+        let any = |tokens: Vec<String>| {
+            let quoted: Vec<String> = tokens.iter().map(|token| format!("\"{token}\"")).collect();
+            format!("({})", quoted.join(" OR "))
+        };
+        if let Some(thread) = self.thread {
+            // A conversation belongs to one session, and has messages only.
+            return any(vec![entries::of_thread(thread)]);
+        }
+        // Messages are always private.
+        let public = (self.types != [EntryType::Message]).then(entries::seen_by_all);
+        let seen: Vec<String> = public.into_iter().chain(self.session.map(entries::of_session)).collect();
+        let mut all = if self.all_sessions || seen.is_empty() { Vec::new() } else { vec![any(seen)] };
+        if !self.types.is_empty() {
+            all.push(any(self.types.iter().map(|kind| entries::of_type(*kind)).collect()));
+        }
+        all.extend(self.of_session.map(|session| any(vec![entries::of_session(session)])));
+        all.extend(self.properties.iter().map(|token| any(vec![token.clone()])));
+        all.join(" AND ")
     }
 }

@@ -1,31 +1,42 @@
-//! Hybrid search: fuses the ranks from full-text search with those from vector search.
+//! Hybrid search: fuses the matches by words with the matches by vectors.
 //!
-//! Each list ranks entries by its own measure: the BM25 score, or the cosine similarity between vectors of a model.
-//! These measures cannot be compared, so the ranks are fused by reciprocal rank fusion (Cormack et al. 2009): the score
-//! is the sum of `weight / (K + rank)` over all lists, divided by its maximum. Age and confidence then reduce the score
-//! a little, and entries with the same wording are folded into one result.
+//! Each list measures how close an entry is to the query, from 0 to 1: by its BM25 score, as a share of the score of an
+//! entry that is all about the query, or by the cosine of the angle between the vectors. The measures are absolute, so
+//! they are added, with weights: a query whose words no entry has is answered by the vectors, one with a rare word by the
+//! words. The cosines of all candidates are computed, also of those that no list of nearest vectors has.
 //!
-//! Full text weighs less if the configured model knows the language, unless some entry contains the words of the query.
-//! A nearest-neighbour search always returns something, so a match that no list supports well is marked as weak.
+//! A message counts together with the messages beside it (`BESIDE`), because people ask in one message and answer in the
+//! next one. Age and confidence then reduce the score a little, and entries with the same wording are folded into one
+//! result. A nearest-neighbour search always returns something, so a match that no list supports well is marked as weak.
 //!
 //! Invariants: a score is at most 1, and an entry of this store is never folded into one from another store. While
-//! there are entries of this store left, those from other stores fill at most half of the results. The end-to-end test
-//! `evaluation.rs` compares the recall and the mean reciprocal rank with those of full-text search alone on
-//! `tests/recall` (the `held` part was never used for tuning).
+//! there are entries of this store left, those from other stores fill at most half of the results. The weights were tuned
+//! on three conversations of LoCoMo and on `tests/recall/tuned`; `evaluation.rs` checks them on `tests/recall/held`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use afd_proto::recall::SearchMode;
 use rusqlite::Connection;
+use rustc_hash::FxHashMap;
 
+use super::Turn;
 use super::entries::Filtered;
 use super::nearest::VectorIndex;
 pub use super::scope::{List, QueryVector, Scope};
-use super::terms::{self, Corpus, Effort};
+use super::text_index::{self, Corpus, Effort, Found};
+use afd_base::text::tokens;
 use afd_store::Result;
 
-/// Constant `K` in the fusion formula. A larger value reduces the advantage of the first ranks.
-const K: f64 = 4.0;
+/// Weight of full text; those of the vectors come with the query vectors.
+const TEXT: f64 = 1.75;
+/// Places beside a message, and the share by which the messages there count. An answer often has none of the words of its
+/// question. Tuned on three conversations of LoCoMo.
+const BESIDE: [(i64, f64); 4] = [(-1, 0.5), (1, 0.25), (-2, 0.2), (2, 0.15)];
+/// Minimum number of words of a query for which messages are found that have none of the words, but are beside messages
+/// that have some. Who asks for one or two words wants messages that have them.
+const QUESTION: usize = 3;
+/// Factor for messages, which are worth less than what was recorded explicitly and gain from those beside them.
+const MESSAGE: f64 = 0.65;
 /// Maximum share by which an entry's age reduces its score.
 const BY_AGE: f64 = 0.15;
 /// Maximum share by which an entry's low confidence reduces its score.
@@ -33,6 +44,8 @@ const BY_CONFIDENCE: f64 = 0.15;
 /// Minimum cosine similarity of a vector match, for other models and for the built-in one. Matches below it are
 /// ignored.
 const FLOOR: [f64; 2] = [0.15, 0.1];
+/// Minimum score of a result, as a share of the best one. What is further below is there by chance.
+const NOISE: f64 = 0.05;
 
 /// A search request.
 #[derive(Debug, Clone)]
@@ -102,52 +115,145 @@ impl Ranked {
 /// # Errors
 /// If the database cannot be read.
 pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask: &Ask) -> Result<Vec<Ranked>> {
-    let allowed = |id: i64| ask.scope.only.as_ref().is_none_or(|only| only.contains(&id));
-    let mut found: HashMap<i64, Vec<Place>> = HashMap::new();
-    let mut weights: Vec<(List, f64)> = Vec::new();
-    let depth = ask.effort.depth.max(ask.limit);
-    if ask.mode != SearchMode::Vector {
-        let words = |id: i64| index.get(id).filter(|f| allowed(id) && ask.scope.allows(f)).map(|f| f.words);
-        let mut listed =
-            terms::search(connection, &terms::of(&ask.text), Effort { depth, ..ask.effort }, corpus, words)?;
-        for (entry, terms) in index.foreign(&ask.scope) {
-            listed.add(entry, terms, corpus);
-        }
-        weights.push((List::Text, text_weight(ask.fluency, listed.share)));
-        enter(&mut found, List::Text, listed.matches.into_iter().map(|m| (m.entry, m.score, m.share)));
+    let mut lists = Lists {
+        connection,
+        index,
+        ask,
+        text: Found::default(),
+        text_strength: 1.0,
+        cosines: Vec::new(),
+        places: HashMap::new(),
+    };
+    lists.search(corpus)?;
+    let candidates = lists.candidates()?;
+    let mut ranked: Vec<Ranked> = Vec::with_capacity(candidates.len());
+    for entry in candidates {
+        let Some(filtered) = index.get(entry) else { continue };
+        let closeness = lists.closeness(entry, filtered);
+        let factors = factors(filtered, ask);
+        let score = (closeness * factors.0 * factors.1).min(1.0);
+        let places = lists.places.remove(&entry).unwrap_or_default();
+        let is_weak = is_weak(&places, ask);
+        ranked.push(Ranked { entry, score, places, factors, is_weak, folded: Vec::new() });
     }
-    if ask.mode != SearchMode::Text {
-        for query in &ask.vectors {
+    ranked.retain(|hit| hit.score > 0.0);
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
+    let least = ranked.first().map_or(0.0, |best| best.score * NOISE);
+    ranked.retain(|hit| hit.score >= least);
+    let ranked = own_first_half(ranked, ask.limit);
+    Ok(if ask.fold { fold(index, ask, ranked) } else { ranked.into_iter().take(ask.limit).collect() })
+}
+
+/// The lists that a search fuses.
+struct Lists<'a> {
+    connection: &'a Connection,
+    index: &'a dyn VectorIndex,
+    ask: &'a Ask,
+    text: Found,
+    /// Factor for full text.
+    text_strength: f64,
+    /// Cosines of the entries' vectors with each query vector.
+    cosines: Vec<(&'a QueryVector, FxHashMap<i64, f64>)>,
+    places: HashMap<i64, Vec<Place>>,
+}
+
+impl Lists<'_> {
+    /// Finds the best entries by full text and by vectors.
+    fn search(&mut self, corpus: Corpus) -> Result<()> {
+        let Self { connection, index, ask, .. } = *self;
+        let allowed = |id: i64| ask.scope.only.as_ref().is_none_or(|only| only.contains(&id));
+        let depth = ask.effort.depth.max(ask.limit);
+        if ask.mode != SearchMode::Vector {
+            let words = |id: i64| index.get(id).filter(|f| allowed(id) && ask.scope.allows(f)).map(|f| f.words);
+            let effort = Effort { depth, ..ask.effort };
+            self.text = text_index::search(connection, &ask.text, effort, corpus, &ask.scope.expression(), words)?;
+            for (entry, tokens) in index.foreign(&ask.scope) {
+                self.text.add(entry, tokens, corpus);
+            }
+            if ask.mode == SearchMode::Hybrid && !ask.vectors.is_empty() {
+                let share = self.text.matches.iter().map(|found| found.share).fold(0.0, f64::max);
+                self.text_strength = text_strength(ask.fluency, share);
+            }
+            for (i, found) in self.text.matches.iter().enumerate() {
+                let place = Place { list: List::Text, rank: i + 1, measure: found.score, share: found.share };
+                self.places.entry(found.entry).or_default().push(place);
+            }
+        }
+        for query in ask.vectors.iter().filter(|_| ask.mode != SearchMode::Text) {
             let mut listed = index.nearest(connection, query, depth, &ask.scope)?;
             let floor = FLOOR[usize::from(query.list == List::Builtin)];
             listed.retain(|(_, cosine)| *cosine >= floor);
-            enter(
-                &mut found,
-                query.list,
-                listed.into_iter().take(depth).map(|(entry, cosine)| (entry, cosine, cosine)),
-            );
-            weights.push((query.list, query.weight));
+            listed.truncate(depth);
+            for (i, (entry, cosine)) in listed.iter().enumerate() {
+                let place = Place { list: query.list, rank: i + 1, measure: *cosine, share: *cosine };
+                self.places.entry(*entry).or_default().push(place);
+            }
+            self.cosines.push((query, listed.into_iter().collect()));
         }
+        Ok(())
     }
-    let most: f64 = weights.iter().map(|(_, weight)| weight / (K + 1.0)).sum();
-    let ranked = found.into_iter().filter_map(|(entry, places)| {
-        let fused: f64 = places.iter().map(|place| weight_of(&weights, place.list) / (K + place.rank as f64)).sum();
-        let filtered = index.get(entry)?;
-        let factors = factors(filtered, ask);
-        let is_weak = is_weak(&places, ask);
-        Some(Ranked {
-            entry,
-            score: fused / most * factors.0 * factors.1,
-            places,
-            factors,
-            is_weak,
-            folded: Vec::new(),
-        })
-    });
-    let mut ranked: Vec<Ranked> = ranked.collect();
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
-    let ranked = own_first_half(ranked, ask.limit);
-    Ok(if ask.fold { fold(index, ask, ranked) } else { ranked.into_iter().take(ask.limit).collect() })
+
+    /// Returns the entries in the lists, and the messages beside them that may answer the query. Afterwards, the cosines
+    ///  of these entries and of all messages beside them are known.
+    fn candidates(&mut self) -> Result<Vec<i64>> {
+        let ask = self.ask;
+        let allowed = |id: &i64| ask.scope.only.as_ref().is_none_or(|only| only.contains(id));
+        let mut candidates: BTreeSet<i64> = self.places.keys().copied().collect();
+        let mut near: BTreeSet<i64> = BTreeSet::new();
+        for entry in &candidates {
+            let turns = self.index.get(*entry).into_iter().flat_map(beside);
+            near.extend(turns.filter_map(|(turn, _)| self.index.at(turn)));
+        }
+        let may_be_found = |id: &i64| self.index.get(*id).is_some_and(|f| ask.scope.allows(f));
+        let is_question = tokens::of_query(&ask.text).iter().filter(|word| word.weight >= 1.0).count() >= QUESTION;
+        let says = |id: &i64| is_question || self.text.closeness(*id) > 0.0;
+        candidates.extend(near.iter().filter(|id| says(id) && allowed(id) && may_be_found(id)));
+        near.extend(candidates.iter().filter(|id| **id > 0));
+        for (query, cosines) in &mut self.cosines {
+            let unknown: Vec<i64> = near.iter().filter(|id| !cosines.contains_key(id)).copied().collect();
+            cosines.extend(self.index.among(self.connection, query, &unknown)?);
+        }
+        Ok(candidates.into_iter().collect())
+    }
+
+    /// Returns how close an entry is to the query, with the messages beside it.
+    fn closeness(&self, entry: i64, filtered: &Filtered) -> f64 {
+        let own = self.alone(entry);
+        if filtered.turn.is_none() {
+            return own;
+        }
+        let near = beside(filtered).map(|(turn, share)| share * self.index.at(turn).map_or(0.0, |id| self.alone(id)));
+        MESSAGE * (own + near.sum::<f64>())
+    }
+
+    /// Returns how close an entry alone is to the query, 0 to 1.
+    fn alone(&self, entry: i64) -> f64 {
+        let (mut sum, mut most) = (0.0, 0.0);
+        if self.ask.mode != SearchMode::Vector {
+            sum += TEXT * self.text_strength * self.text.closeness(entry);
+            most += TEXT;
+        }
+        for (query, cosines) in &self.cosines {
+            // An entry whose vector is still missing is as close by its vector as by its words.
+            let cosine =
+                cosines.get(&entry).copied().map_or_else(|| self.text.closeness(entry), |cosine| cosine.max(0.0));
+            sum += query.weight * cosine;
+            most += query.weight;
+        }
+        if most > 0.0 { sum / most } else { 0.0 }
+    }
+}
+
+/// Returns the factor for full text beside vectors. `share` is the largest share of the query that an entry contains. If
+/// the configured model knows the language, the factor is that share: a paraphrase shares few words with the entry that
+/// it means, and other entries have some of its words by chance.
+fn text_strength(fluency: f64, share: f64) -> f64 {
+    1.0 - fluency * (1.0 - share)
+}
+
+/// Returns the places beside a message in its conversation, each with the share by which the message there counts.
+fn beside(filtered: &Filtered) -> impl Iterator<Item = (Turn, f64)> {
+    filtered.turn.into_iter().flat_map(|turn| BESIDE.map(|(by, share)| (turn.at(by), share)))
 }
 
 /// Minimum share of the words of the query, weighted by rarity, at which a full-text match is not weak.
@@ -181,26 +287,6 @@ fn own_first_half(ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     });
     kept.extend(rest);
     kept
-}
-
-/// Weight of full text if the configured model knows the language of the query and an entry contains the whole query.
-const TEXT: f64 = 3.0;
-
-/// Returns the weight of full text. `share` is the largest share of the query that an entry contains. If the configured
-/// model knows the language, the weight grows with `share`: a query with a rare word, such as an error code, is
-/// contained almost completely in some entry, but a paraphrase shares few words with any entry.
-fn text_weight(fluency: f64, share: f64) -> f64 {
-    fluency * TEXT * share + (1.0 - fluency)
-}
-
-fn weight_of(weights: &[(List, f64)], list: List) -> f64 {
-    weights.iter().find(|(of, _)| *of == list).map_or(0.0, |(_, weight)| *weight)
-}
-
-fn enter(found: &mut HashMap<i64, Vec<Place>>, list: List, listed: impl Iterator<Item = (i64, f64, f64)>) {
-    for (i, (entry, measure, share)) in listed.enumerate() {
-        found.entry(entry).or_default().push(Place { list, rank: i + 1, measure, share });
-    }
 }
 
 /// Returns the factors by which age and confidence reduce the score.

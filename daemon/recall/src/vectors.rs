@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 
+use afd_base::model::embed::{BUILTIN, Builtin};
 use afd_store::{Result, Sql as _, args, now_ms};
 
 /// A model that computes embeddings.
@@ -65,6 +66,25 @@ pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector
         args! {model_id: model, entry_id: entry, bits},
     )?;
     Ok(())
+}
+
+/// Computes and stores the vector of the built-in model for an entry that has none. `content` is the hash of `text`.
+pub fn put_builtin(connection: &Connection, entry: i64, content: i64, text: &str) -> Result<()> {
+    if let Some(model) = find_model(connection, BUILTIN)?
+        && has(connection, model.id, entry)?
+    {
+        return Ok(());
+    }
+    let vector = Builtin::vector(text);
+    let model = model(connection, BUILTIN, vector.len() as i64)?;
+    put(connection, model.id, entry, content, &vector)
+}
+
+/// Returns whether an entry has a vector of a model.
+fn has(connection: &Connection, model: i64, entry: i64) -> Result<bool> {
+    let mut found =
+        connection.prepare_cached("SELECT 1 FROM embeddings WHERE entry_id = :entry AND model_id = :model")?;
+    Ok(found.exists(args! {entry, model})?)
 }
 
 /// Stores the vector of an entry if the entry still has the content from which the vector was computed. Returns whether

@@ -16,6 +16,7 @@ use super::memory::forgotten_results;
 use super::session::{known, scope_of};
 use super::{Core, Error, Result};
 use crate::app::Methods;
+use crate::app::recall::Recall;
 use afd_screen::page::pattern;
 use afd_store::{Reader, Store};
 use afd_workspace::patterns::Promoted;
@@ -27,9 +28,9 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<PatternFind, _, _>(|core, p| async move { find(&core, &p).await });
     methods.add::<PatternList, _, _>(|core, p| async move { list(&core, &p).await });
     methods.add::<PatternPromote, _, _>(|core, p| async move { promote(&core.store, &p).await });
-    methods.add::<PatternMerge, _, _>(|core, p| async move { merge(&core.store, &p).await });
+    methods.add::<PatternMerge, _, _>(|core, p| async move { merge(&core, &p).await });
     methods.add::<PatternUsed, _, _>(|core, p| async move { used(&core.store, &p).await });
-    methods.add::<PatternDelete, _, _>(|core, p| async move { delete(&core.store, &p).await });
+    methods.add::<PatternDelete, _, _>(|core, p| async move { delete(&core, &p).await });
     methods.add::<PageModelSave, _, _>(|core, p| async move { save_page(&core.store, &p).await });
     methods.add::<PageModelFind, _, _>(|core, p| async move { find_pages(&core.store, &p).await });
     methods.add::<PageModelDelete, _, _>(|core, p| async move { delete_page(&core.store, &p).await });
@@ -157,15 +158,15 @@ pub async fn used(store: &Store, params: &PatternUsedParams) -> Result<Pattern> 
 ///
 /// # Errors
 /// If there is no such pattern.
-pub async fn delete(store: &Store, params: &PatternDeleteParams) -> Result<DeleteResult> {
+pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<DeleteResult> {
     let id = params.id;
-    let uid = store.write(move |c| {
+    let uid = core.store.write(move |c| {
         let uid = patterns::delete(c, id)?;
         uid.as_ref().map_or(Ok(()), |uid| forgotten_results::of_pattern(c, uid))?;
         Ok(uid)
     });
     let uid = uid.await?;
-    store.scrub().await?;
+    Recall::scrub(core).await?;
     uid.map(|uid| DeleteResult { id, uid }).ok_or_else(|| not_found("pattern", id))
 }
 
@@ -173,12 +174,12 @@ pub async fn delete(store: &Store, params: &PatternDeleteParams) -> Result<Delet
 ///
 /// # Errors
 /// If there is no such pattern, or `CONFLICT` if the patterns differ in any field other than their text.
-pub async fn merge(store: &Store, params: &PatternMergeParams) -> Result<Pattern> {
+pub async fn merge(core: &Arc<Core>, params: &PatternMergeParams) -> Result<Pattern> {
     let (id, into) = (params.id, params.into);
     if id == into {
         return Err(Error::param("into", "another pattern than id", into));
     }
-    let merged = store.write_or_refuse(move |c| {
+    let merged = core.store.write_or_refuse(move |c| {
         let gone = patterns::get(c, id)?.ok_or_else(|| not_found("pattern", id))?;
         let kept = patterns::get(c, into)?.ok_or_else(|| not_found("pattern", into))?;
         if let Some(field) = patterns::difference(&kept, &gone) {
@@ -188,7 +189,7 @@ pub async fn merge(store: &Store, params: &PatternMergeParams) -> Result<Pattern
         super::recall::merge_pattern(c, id, into)?.ok_or_else(|| not_found("pattern", into))
     });
     let merged = merged.await?;
-    store.scrub().await?;
+    Recall::scrub(core).await?;
     Ok(merged)
 }
 

@@ -15,7 +15,7 @@ use afd_store::{
 /// Minimum word overlap (Jaccard index) between two titles at which their bugs count as similar.
 const MIN_SIMILARITY: f64 = 0.5;
 /// Maximum number of similar bugs that are returned.
-const MAX_SIMILAR: usize = 3;
+const MAX_SIMILAR: usize = 5;
 /// Maximum number of open bugs that a new title is compared with.
 const MAX_COMPARED: usize = 500;
 

@@ -179,13 +179,14 @@ fn entries_survive_a_kill_and_a_damaged_index(backend: &Backend) {
     // Damage parts of the index: some rows of each index table are missing, and some entries were not indexed yet.
     database
         .execute_batch(
-            "DELETE FROM entry_terms WHERE entry_id % 4 = 0; DELETE FROM sketches WHERE entry_id % 4 = 1;
-             UPDATE entries SET due = 1, words = 0, content = 0, terms = x'' WHERE id % 4 = 2;
+            "DELETE FROM entry_texts WHERE entry_id % 8 = 0; DELETE FROM text_index WHERE rowid % 8 = 4;
+             DELETE FROM sketches WHERE entry_id % 4 = 1;
+             UPDATE entries SET due = 1, words = 0, content = 0 WHERE id % 4 = 2;
              DELETE FROM embeddings WHERE entry_id % 4 = 2; DELETE FROM sketches WHERE entry_id % 4 = 2;
-             DELETE FROM entry_terms WHERE entry_id % 4 = 2;
+             DELETE FROM text_index WHERE rowid % 4 = 2; DELETE FROM entry_texts WHERE entry_id % 4 = 2;
              UPDATE embeddings SET vector = randomblob(length(vector)) WHERE entry_id % 8 = 3;
              DELETE FROM embeddings WHERE entry_id % 8 = 7;
-             UPDATE entries SET words = 0, terms = x'' WHERE id % 8 = 5;
+             UPDATE entries SET words = 0 WHERE id % 8 = 5;
              PRAGMA foreign_keys = OFF; DELETE FROM entries WHERE id % 12 = 9;",
         )
         .expect("damages");

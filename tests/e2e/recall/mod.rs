@@ -58,6 +58,7 @@ mod finding;
 mod handing;
 mod qdrant;
 mod upkeep;
+mod words;
 
 /// Waits until all entries are indexed and, if Qdrant is used, uploaded.
 fn settled(client: &mut Client) {

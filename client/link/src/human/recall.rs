@@ -167,15 +167,29 @@ fn upkeep(upkeep: &RecallUpkeep) -> String {
 
 fn evaluated(evaluated: &RecallEvaluated) -> String {
     let mut out = format!("{} entries with {}\n", evaluated.entries, evaluated.model);
-    let share = |n: f64| format!("{n:.3}");
+    let share = |n: f64| format!("{:.1}", n * 100.0);
+    let optional = |n: Option<f64>| n.map_or_else(|| "-".to_owned(), share);
     let rows = evaluated.groups.iter().flat_map(|group: &EvaluationGroup| {
         group.ways.iter().enumerate().map(move |(i, way): (usize, &Evaluation)| {
-            let name = if i == 0 { format!("{} ({})", group.name, group.queries) } else { String::new() };
-            let times = [format!("{:.2}", way.p50_ms), format!("{:.2}", way.p99_ms)];
-            let [p50, p99] = times;
-            [name, way.way.clone(), share(way.recall_at5), share(way.recall_at10), share(way.mrr), p50, p99]
+            let asked = match group.unanswered {
+                0 => group.queries.to_string(),
+                more => format!("{} + {more}", group.queries),
+            };
+            let name = if i == 0 { format!("{} ({asked})", group.name) } else { String::new() };
+            let found = format!("{} / {} / {}", share(way.recall_at5), share(way.recall_at10), share(way.recall_at25));
+            let weak = format!("{} / {}", optional(way.weak), optional(way.weak_unanswered));
+            [
+                name,
+                way.way.clone(),
+                found,
+                share(way.mrr),
+                weak,
+                format!("{:.2}", way.p50_ms),
+                format!("{:.2}", way.p99_ms),
+            ]
         })
     });
-    out.push_str(&table(["queries", "way", "recall@5", "recall@10", "mrr", "p50 ms", "p99 ms"], rows));
+    let columns = ["queries", "way", "recall@5 / 10 / 25, %", "mrr, %", "weak / unanswered, %", "p50 ms", "p99 ms"];
+    out.push_str(&table(columns, rows));
     out
 }

@@ -213,6 +213,7 @@ impl<'a> Draft<'a> {
         let mut memory = Memory::new(counter);
         if !plan.whole {
             let left = (history.start.tokens - turns.tokens_upto(history.start.upto)).clamp(0, plan.turns);
+            let left = if plan.quotes_first { 0 } else { left };
             // The last exchange takes precedence over older content.
             let beside = self.room() - plan.reserve - turns.last_exchange_tokens();
             memory.choose(history, (plan.memory + left).min(window::rounded(beside, self.budget)), &known);

@@ -53,7 +53,7 @@ fn words(sentence: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for word in Subject::of(sentence).words {
         if !word.contains(text::is_dense) {
-            found.insert(text::stem(&word).to_owned());
+            found.insert(text::stem(&word));
             continue;
         }
         let inflects = |c: char| matches!(c, '\u{3040}'..='\u{309f}' | '的' | '了' | '是' | '在' | '我');

@@ -1,16 +1,12 @@
-//! Notes that agents saved, grouped into chains by app and topic, and the search for them.
-//!
-//! A search ranks a bounded number of candidates: the newest notes that contain the query words in their topic, and the
-//! newest ones that contain them anywhere. A word that every note contains therefore costs no more than a rare one.
+//! Notes that agents saved, grouped into chains by app and topic.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use afd_proto::notes::{Note, Notes, SimilarNote, TermMatch};
+use afd_proto::notes::{Note, Notes, SimilarNote};
 use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row};
 
-use afd_base::text::TokenKind::{App, Topic, TopicPath};
-use afd_base::text::{self, Query, cut};
+use afd_base::text::{self, cut};
 use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
 /// Maximum size of a note, in bytes.
@@ -18,22 +14,12 @@ pub const MAX_CONTENT: usize = 64 << 10;
 /// Maximum length of a topic, in characters.
 pub const MAX_TOPIC: usize = 200;
 
-/// Maximum number of notes that a search ranks per kind of match. All pages of a result have the same candidates.
-const CANDIDATES: usize = 200;
-/// Maximum number of query words that are searched for one by one.
-const MAX_TERMS: usize = 16;
-/// Number of characters, from the beginning of a note, that are used for ranking.
-const RANKED_CHARS: usize = 8192;
-/// Length of a snippet, in characters.
-const SNIPPET_CHARS: usize = 160;
+/// Number of characters, from the beginning of a note, by which notes are compared.
+const COMPARED_CHARS: usize = 8192;
 /// An existing note is reported as similar to a new one if the Jaccard index of their words is at least this.
 const MIN_SIMILARITY: f64 = 0.5;
 /// Maximum number of similar notes that are reported.
 const MAX_SIMILAR: usize = 3;
-/// Maximum number of words in a new note that are looked up to find similar notes, and maximum number of notes found
-/// per word.
-const PROBES: usize = 8;
-const NOTES_FOR_PROBE: usize = 30;
 
 const COLUMNS: &str =
     concat!("n.id, n.uid, n.app, n.topic, n.position, n.content, n.scope, s.name, n.created_at, ", elsewhere!("n"));
@@ -81,31 +67,9 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     }))
 }
 
-/// A note's entry for the search index, which consists of its search tokens.
-#[derive(Debug, Clone)]
-pub struct Entry(String);
-
-impl NewNote {
-    /// Returns the note's entry for the search index. Call it before the database write begins, because preparing the
-    /// entry for a long note takes some time.
-    pub fn entry(&self) -> Entry {
-        Entry(tokens(&self.app, &self.topic, &self.content))
-    }
-}
-
-/// Returns all search tokens of a note, separated by spaces.
-fn tokens(app: &str, topic: &str, content: &str) -> String {
-    let mut tokens = vec![text::whole(App, app)];
-    tokens.extend(topic.match_indices('/').map(|(end, _)| text::whole(TopicPath, &topic[..end])));
-    tokens.extend(text::words(topic).iter().map(|word| Topic.mark(word)));
-    tokens.extend(text::words(&format!("{topic} \n {content}")));
-    tokens.extend(text::grams(&format!("{topic} {content}")));
-    tokens.join(" ")
-}
-
 /// Appends a note to its chain. `session` is the row id of its session. Returns `None` if a note with this uid already
 /// exists.
-pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote, entry: &Entry) -> Result<Option<Note>> {
+pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) -> Result<Option<Note>> {
     let (uid, at) = (new.uid.clone().unwrap_or_else(new_uid), new.at.unwrap_or_else(now_ms));
     let inserted = connection.first(
         "INSERT INTO notes (uid, origin, app, topic, position, content, scope, session_id, trace_id, created_at,
@@ -121,8 +85,6 @@ pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote, 
         i64>("id"),
     )?;
     let Some(id) = inserted else { return Ok(None) };
-    connection
-        .run("INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)", args! {rowid: id, tokens: entry.0})?;
     one(connection, id)
 }
 
@@ -185,44 +147,11 @@ pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Re
     };
     let Some(note) = found.map(|id| one(connection, id)).transpose()?.flatten() else { return Ok(None) };
     let id = note.id;
-    connection.run("DELETE FROM note_index WHERE rowid = :rowid", args! {rowid: id})?;
     connection.run(
         "UPDATE notes SET content = '', deleted_at = :now, updated_at = :now WHERE id = :id",
         args! {id, now: now_ms()},
     )?;
     Ok(Some(note))
-}
-
-/// Rebuilds a note's entry in the search index.
-pub fn index_again(connection: &Connection, uid: &str) -> Result<()> {
-    let found = connection.first(
-        "SELECT id, app, topic, content, deleted_at IS NULL AS alive FROM notes WHERE uid = :uid",
-        args! {uid},
-        |row| {
-            let text = |name: &str| row.get::<_, String>(name);
-            Ok((row.get::<_, i64>("id")?, text("app")?, text("topic")?, text("content")?, row.get::<_, bool>("alive")?))
-        },
-    )?;
-    let Some((id, app, topic, content, alive)) = found else { return Ok(()) };
-    connection.run("DELETE FROM note_index WHERE rowid = :rowid", args! {rowid: id})?;
-    if alive {
-        connection.run(
-            "INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)",
-            args! {rowid: id, tokens: tokens(&app, &topic, &content)},
-        )?;
-    }
-    Ok(())
-}
-
-/// Merges up to `pages` pages of the search index, which removes the words of deleted notes. Returns whether there is
-/// more to merge.
-pub fn merge_index(connection: &Connection, pages: i64) -> Result<bool> {
-    let before = connection.total_changes();
-    connection
-        .prepare_cached("INSERT INTO note_index (note_index, rank) VALUES ('merge', :pages)")?
-        // A negative number merges down to a single segment.
-        .execute(args! {pages: -pages})?;
-    Ok(connection.total_changes() - before > 1)
 }
 
 /// Builds the SQL conditions for a filter.
@@ -247,112 +176,30 @@ pub fn newest(connection: &Connection, filter: &Filter, offset: usize, limit: us
     let mut statement = connection.prepare_cached(&sql)?;
     let mut notes: Vec<Note> = statement.query_map(&*wanted.values(), note)?.collect::<rusqlite::Result<_>>()?;
     let next_cursor = page.cut(&mut notes, |_| as_i64(offset + limit));
-    Ok(Notes { notes, matched: None, next_cursor })
+    Ok(Notes { notes, matched: None, next_cursor, missing: Vec::new() })
 }
 
 fn as_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Returns the newest notes that match a full-text expression, with their contents truncated to [`RANKED_CHARS`]
-/// characters.
-fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: usize) -> Result<Vec<Note>> {
-    let mut scoped = format!("({expression})");
-    if let Some(app) = &filter.app {
-        scoped = format!("\"{}\" AND {scoped}", text::whole(App, app));
+impl Filter {
+    /// Returns whether a note passes the filter. Whether the reader may see it is not checked.
+    pub fn allows(&self, note: &Note) -> bool {
+        let app = note.app.as_deref().unwrap_or_default();
+        self.app.as_deref().is_none_or(|wanted| wanted == app)
+            && self.topic.as_deref().is_none_or(|prefix| note.topic.starts_with(prefix))
     }
-    if let Some((below, _)) = filter.topic.as_deref().and_then(|t| t.rsplit_once('/')) {
-        scoped = format!("\"{}\" AND {scoped}", text::whole(TopicPath, below));
-    }
-    let wanted = conditions(filter).value(":expression", scoped).value(":limit", as_i64(limit));
-    // CROSS JOIN makes SQLite read the index first, newest first, and stop at the limit.
-    let columns = COLUMNS.replace("n.content", &format!("substr(n.content, 1, {RANKED_CHARS}) AS content"));
-    let sql = format!(
-        "SELECT {columns} FROM note_index x CROSS JOIN notes n ON n.id = x.rowid JOIN sessions s ON s.id = n.session_id
-         WHERE note_index MATCH :expression AND {} ORDER BY x.rowid DESC LIMIT :limit",
-        wanted.sql()
-    );
-    connection.all(&sql, &*wanted.values(), note)
 }
 
-/// Returns the notes that match a query best, starting at an offset. If no note contains all words of the query,
-/// returns notes that contain some of them.
-pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
-    let mut found = matching(connection, &query.all_of_kind(Topic), filter, CANDIDATES)?;
-    found.extend(matching(connection, &query.all(), filter, CANDIDATES)?);
-    let mut matched = TermMatch::All;
-    if found.is_empty() && query.terms().count() > 1 {
-        matched = TermMatch::Any;
-        for expression in query.each().iter().take(MAX_TERMS) {
-            found.extend(matching(connection, expression, filter, CANDIDATES / 4)?);
-        }
-    }
-    let terms: Vec<&str> = query.terms().collect();
-    let mut seen = HashSet::new();
-    let mut notes: Vec<Note> = found.into_iter().filter(|n| seen.insert(n.id)).collect();
-    for note in &mut notes {
-        note.score = Some(score(note, &terms));
-    }
-    notes.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)).then(b.id.cmp(&a.id)));
-    let more = notes.len() > offset + limit;
-    let mut notes: Vec<Note> = notes.into_iter().skip(offset).take(limit).collect();
-    for note in &mut notes {
-        note.snippet = text::snippet(&note.content, &terms, SNIPPET_CHARS);
-        if let Some(whole) = one(connection, note.id)? {
-            note.content = whole.content;
-        }
-    }
-    Ok(Notes { notes, matched: Some(matched), next_cursor: more.then(|| as_i64(offset + limit)) })
-}
-
-/// Returns how well a note matches the query words, from 0 to 1. A whole word counts more than part of a word, and the
-/// topic more than the content.
-fn score(note: &Note, terms: &[&str]) -> f64 {
-    let (topic, content) = (text::fold(&note.topic), text::fold(&note.content));
-    let place = |folded: &str, term: &str, whole: f64, part: f64| {
-        let mut best = 0.0_f64;
-        for (at, _) in folded.match_indices(term) {
-            let before = folded[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
-            let after = folded[at + term.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric());
-            best = best.max(if before && after { whole } else { part });
-            if best >= whole {
-                break;
-            }
-        }
-        best
-    };
-    let (topic_joined, content_joined) = (text::joined(&topic), text::joined(&content));
-    let of = |term: &&str| {
-        let topic = place(&topic, term, 1.0, 0.8).max(place(&topic_joined, term, 0.9, 0.7));
-        let content = place(&content, term, 0.7, 0.5).max(place(&content_joined, term, 0.6, 0.4));
-        // A word in both the topic and the content gets its full topic score. A word in the topic alone scores 10 %
-        // less.
-        if topic > 0.0 && content > 0.0 { topic } else { (topic * 0.9).max(content) }
-    };
-    let sum: f64 = terms.iter().map(of).sum();
-    let score = sum / as_i64(terms.len().max(1)) as f64;
-    (score * 1000.0).round() / 1000.0
-}
-
-/// Returns notes with similar content that are visible to a reader and are about the same app or no app.
-pub fn similar(connection: &Connection, app: &str, content: &str, reader: Reader) -> Result<Vec<SimilarNote>> {
-    let own: HashSet<String> = text::words(cut::head(content, RANKED_CHARS)).into_iter().collect();
-    let mut probes: Vec<&String> = own.iter().filter(|w| w.chars().count() > 1).collect();
-    // Long words come first, because they are rare. Equally long words are sorted, so that the order does not depend on
-    // the hash set.
-    probes.sort_by_key(|w| (std::cmp::Reverse(w.chars().count()), w.as_str()));
-    let mut found: HashMap<i64, Note> = HashMap::new();
-    for word in probes.into_iter().take(PROBES) {
-        for app in [Some(app), Some("")].into_iter().take(if app.is_empty() { 1 } else { 2 }) {
-            let filter = Filter { app: app.map(str::to_owned), topic: None, reader };
-            let notes = matching(connection, &format!("\"{word}\""), &filter, NOTES_FOR_PROBE)?;
-            found.extend(notes.into_iter().map(|n| (n.id, n)));
-        }
-    }
-    let mut similar: Vec<SimilarNote> = found
-        .into_values()
+/// Returns which of the notes say nearly the same as `content`, most similar first.
+pub fn similar(content: &str, candidates: Vec<Note>) -> Vec<SimilarNote> {
+    let words_of = |text: &str| text::words(cut::head(text, COMPARED_CHARS)).into_iter().collect::<HashSet<String>>();
+    let own = words_of(content);
+    let mut similar: Vec<SimilarNote> = candidates
+        .into_iter()
         .map(|note| {
-            let words: HashSet<String> = text::words(cut::head(&note.content, RANKED_CHARS)).into_iter().collect();
+            let words = words_of(&note.content);
             let (both, all) = (own.intersection(&words).count(), own.union(&words).count());
             let similarity = (as_i64(both) as f64 / as_i64(all.max(1)) as f64 * 100.0).round() / 100.0;
             SimilarNote { similarity, note }
@@ -361,42 +208,5 @@ pub fn similar(connection: &Connection, app: &str, content: &str, reader: Reader
         .collect();
     similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(b.note.id.cmp(&a.note.id)));
     similar.truncate(MAX_SIMILAR);
-    Ok(similar)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scored(topic: &str, content: &str, terms: &[&str]) -> f64 {
-        let note = Note {
-            id: 1,
-            uid: "u".into(),
-            origin: None,
-            session: "s".into(),
-            app: None,
-            topic: topic.into(),
-            content: content.into(),
-            position: 1,
-            scope: None,
-            created_at: 1,
-            score: None,
-            snippet: None,
-        };
-        score(&note, terms)
-    }
-
-    #[test]
-    fn whole_words_and_topics_count_most() {
-        let both = scored("wifi", "how to join the wifi", &["wifi"]);
-        let topic = scored("wifi", "how to join", &["wifi"]);
-        let content = scored("network", "the wifi password", &["wifi"]);
-        let part = scored("network", "the wifis", &["wifi"]);
-        assert_eq!((both, topic, content, part), (1.0, 0.9, 0.7, 0.5));
-        assert_eq!(scored("network", "nothing", &["wifi"]), 0.0);
-        // Each term counts the same.
-        assert_eq!(scored("wifi", "wifi", &["wifi", "zork"]), 0.5);
-        // A compound word is found by its joined form.
-        assert_eq!(scored("network", "the Wi-Fi password", &["wifi"]), 0.6);
-    }
+    similar
 }

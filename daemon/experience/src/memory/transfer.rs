@@ -208,7 +208,6 @@ fn load_note(
     kind: &Kind,
     mut record: Record,
 ) -> std::result::Result<Loaded, LoadError> {
-    let uid = text(&record, "uid").to_owned();
     let done = match loader.load(connection, kind, record.clone()) {
         Err(LoadError::Taken(_)) => {
             let last: i64 = connection.one(
@@ -223,8 +222,5 @@ fn load_note(
         }
         done => done?,
     };
-    if done != Loaded::Present {
-        notes::index_again(connection, &uid)?;
-    }
     Ok(done)
 }

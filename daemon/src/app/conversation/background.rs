@@ -7,10 +7,10 @@ use afd_proto::notes::Note;
 use afd_proto::pattern::Pattern;
 use afd_proto::recall::RecallEntry;
 
-use crate::app::memory::experience;
+use crate::app::memory::{experience, find};
 use crate::app::recall::{Recall, for_request};
 use crate::app::session::context_of;
-use afd_base::text::{self, cut};
+use afd_base::text::cut;
 use afd_conversation::assemble::{Background, Item};
 use afd_conversation::{Conversation, messages};
 use afd_experience::memory::experience::Query;
@@ -63,7 +63,7 @@ pub(super) fn load(
     let omitted_rules =
         (count - i64::try_from(rules.len()).unwrap_or(0), tokens - rules.iter().map(|r| r.tokens).sum::<i64>());
     let (knowledge, omitted_bugs) = knowledge(c, session, &app)?;
-    let mut now = now(c, session, &app, page, seen, asked)?;
+    let mut now = now(recall, c, session, &app, page, seen, asked)?;
     now.extend(for_request(recall, c, cut::head(asked, MAX_QUERY_CHARS), &app, session.id)?.iter().map(remembered));
     let (task, recorded) = task(c, session)?;
     Ok(Background { rules, omitted_rules, task, recorded, knowledge, omitted_bugs, now, context })
@@ -171,14 +171,14 @@ fn remembered(entry: &RecallEntry) -> Item {
 
 /// Creates an item from a pattern: its text, source, session and date.
 fn learned(pattern: &Pattern) -> Item {
-    let said =
-        pattern.source.as_ref().map_or(String::new(), |source| format!("said by {}, ", text::cut::one_line(source)));
+    let said = pattern.source.as_ref().map_or(String::new(), |source| format!("said by {}, ", cut::one_line(source)));
     let from = pattern.session.as_ref().map_or(String::new(), |session| format!("session {session}, "));
     item("patterns", format!("{} ({said}{from}{})", pattern.text, day(pattern.created_at)))
 }
 
 /// Returns the current state: the page; its patterns, page models and experience; and the notes that match the request.
 fn now(
+    recall: &Recall,
     c: &Connection,
     session: &Session,
     app: &str,
@@ -230,8 +230,7 @@ fn now(
     }
     // Without an app, the filter matches notes that belong to no app.
     let filter = notes::Filter { app: Some(app.to_owned()), topic: None, reader };
-    if let Some(query) = text::Query::parse(text::cut::head(asked, MAX_QUERY_CHARS)) {
-        items.extend(notes::search(c, &query, &filter, 0, MAX_NOTES)?.notes.iter().map(note));
-    }
+    let found = find::notes(recall, c, cut::head(asked, MAX_QUERY_CHARS), &filter, (0, MAX_NOTES))?;
+    items.extend(found.notes.iter().map(note));
     Ok(items)
 }

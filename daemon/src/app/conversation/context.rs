@@ -31,6 +31,7 @@ use serde_json::Value;
 use super::measures::percent_saved;
 use super::{as_i64, background, conversation_of, counter};
 use crate::app::recall::Recall;
+use crate::app::recall::messages as said_about;
 use crate::app::session::{context_of, known};
 use crate::app::{Core, Error, Methods, Result};
 use afd_base::model::Counter;
@@ -173,6 +174,11 @@ pub(super) fn tools_tokens(tools: Option<&[Value]>, counter: &Counter) -> i64 {
     tools.unwrap_or_default().iter().map(|tool| counter.count(&tool.to_string()) + 4).sum()
 }
 
+/// Maximum length of the question for which older messages are searched, in characters.
+const MAX_QUESTION: usize = 2_000;
+/// Maximum number of older messages that are quoted for a question.
+const RECALLED: usize = 100;
+
 /// Limits for the context to build.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
@@ -205,7 +211,11 @@ pub(super) fn build(
     let background = background::load(recall, c, session, conversation, &asked)?;
     let draft = Draft::new(&background, request.budget, said, &request.allocation, counter);
     let last = totals::running(c, conversation.id, conversation.position - request.keep)?;
-    let mut plan = draft.plan(said, conversation.tokens - last);
+    let among = conversation.cleared_to + 1..conversation.position;
+    let ids = (session.id, conversation.id);
+    let about = said_about::about(recall, c, cut::head(&asked, MAX_QUESTION), ids, among, RECALLED)?;
+    let mut plan =
+        draft.plan(said, conversation.tokens - last).for_question((about.share, about.words.len()), request.budget);
     let compacted = conversation.dropped_to > conversation.cleared_to;
     let growth = totals::growth(c, conversation.id, ANSWERS)?;
     let moves = draft.moves(&plan, said, growth);
@@ -218,7 +228,7 @@ pub(super) fn build(
         return Ok(Assembled { first: begin + 1, ..draft.finish(&history, &plan) });
     }
     history.replaced = kept::replaced(c, conversation.id)?;
-    history.recalled = search::recall(c, conversation.id, &asked, (conversation.cleared_to, conversation.position))?;
+    history.recalled = search::recall(c, conversation.id, &about.words, &about.positions)?;
     let mut spare = 0;
     let mut loaded = conversation.position + 1;
     for attempt in 1.. {

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{conversation_of, lock_name};
 use crate::app::checks::check_session;
 use crate::app::daemon::backups;
+use crate::app::recall::Recall;
 use crate::app::session::{SAYING, known};
 use crate::app::{Core, Error, Methods, Result};
 use afd_experience::memory::requests;
@@ -47,7 +48,7 @@ pub async fn message(core: &Arc<Core>, params: &DeleteMessageParams) -> Result<D
     let written = core.store.read_all(move |c| artifact::written(c, id, &SAYING)).await?;
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
-    core.store.scrub().await?;
+    Recall::scrub(core).await?;
     let backups = backups::holding(&core.config, erased.recorded_at).await;
     let files_left = theirs.into_iter().map(|(_, path, _)| path).collect();
     Ok(DeleteMessageResult { session: session.name, position, derived: erased.derived, files_left, backups })

@@ -17,15 +17,15 @@ use super::context::{Request, build, tools_tokens};
 use super::measures::percent_saved;
 use super::{as_i64, conversation_of, counter, usage};
 use crate::app::paging::page;
-use crate::app::recall::Recall;
+use crate::app::recall::messages::{self as said, Said};
+use crate::app::recall::{Recall, unindexed};
 use crate::app::session::{context_of, known};
 use crate::app::{Core, Error, Methods, Result};
 use afd_base::model::Counter;
 use afd_base::task::run_blocking;
+use afd_base::text::tokens;
 use afd_conversation::compaction::Limits;
-use afd_conversation::{
-    self as conversation, Conversation, budget, messages, prepared, rolling, search, summaries, totals,
-};
+use afd_conversation::{Conversation, budget, messages, prepared, rolling, summaries, totals};
 use afd_device as device;
 use afd_experience::memory::{log, sessions as memory};
 use afd_screen::page::{refs, target};
@@ -214,22 +214,25 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
 /// # Errors
 /// `NOT_FOUND` if there is no such session or conversation, `INVALID_PARAMS` if the query has no words.
 pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<FoundMessages> {
-    let limit = params.limit();
-    let terms = search::terms(&params.query);
-    if terms.is_empty() {
+    let limit = params.limit() as usize;
+    if tokens::of_query(&params.query).is_empty() {
         return Err(Error::param("query", "at least one word", format!("{:?}", params.query)));
     }
     if params.everywhere && params.conversation.is_some() {
         return Err(Error::param("conversation", "no conversation with everywhere", "both"));
     }
-    let mut filter =
-        search::Filter { role: params.role, since: params.since, until: params.until, ..search::Filter::default() };
     let session = if params.everywhere { None } else { Some(known(core, params.session()).await?.id) };
+    let mut said = Said { session, role: params.role, since: params.since, until: params.until, ..Said::default() };
     if let (Some(id), Some(name)) = (session, params.conversation.clone()) {
-        filter.conversations = vec![core.store.read_all(move |c| conversation_of(c, id, Some(&name))).await??.id];
-    } else {
-        filter.conversations = core.store.read_all(move |c| conversation::ids(c, session)).await?;
+        said.thread = Some(core.store.read_all(move |c| conversation_of(c, id, Some(&name))).await??.id);
     }
-    let (messages, all) = core.store.read_all(move |c| search::find(c, &terms, &filter, limit as usize)).await?;
-    Ok(FoundMessages { messages, matched: if all { TermMatch::All } else { TermMatch::Any } })
+    Recall::read_first(core, None).await?;
+    let (own, query) = (core.clone(), params.query.clone());
+    let found = core.store.read_all(move |c| {
+        let (messages, all) = said::find(&own.recall, c, &query, &said, limit)?;
+        Ok((messages, all, unindexed(c)?))
+    });
+    let (messages, all, missing) = found.await?;
+    let matched = if all { TermMatch::All } else { TermMatch::Any };
+    Ok(FoundMessages { messages, matched, missing: missing.into_iter().collect() })
 }

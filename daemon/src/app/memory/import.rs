@@ -162,7 +162,7 @@ fn import_rows(c: &Connection, origin: &str, found: &mut AfMemory) -> std::resul
     let source = source(found);
     let session_of = |name: &str| session::row_id(c, origin, if name.is_empty() { "default" } else { name });
     for note in &found.notes {
-        let saved = notes::save(c, origin, session_of(&note.session)?, &note.row, &note.row.entry())?;
+        let saved = notes::save(c, origin, session_of(&note.session)?, &note.row)?;
         count(
             &mut found.tallies[af::NOTES],
             if saved.is_some() { ImportOutcome::Added } else { ImportOutcome::Present },

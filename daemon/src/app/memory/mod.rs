@@ -1,6 +1,7 @@
 //! Implements `memory.experience`, `memory.context`, `memory.log` and `memory.stats`.
 
 pub(in crate::app) mod experience;
+pub(in crate::app) mod find;
 pub(in crate::app) mod forgotten_results;
 pub mod import;
 pub mod notes;

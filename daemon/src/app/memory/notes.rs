@@ -8,26 +8,28 @@ use afd_proto::notes::{DeleteParams, DeletedNote, Notes, SaveParams, SavedNote, 
 use afd_proto::recall::EntryType;
 use serde_json::json;
 
-use super::retention;
+use super::find;
 use crate::app::checks::check_session;
 use crate::app::daemon::backups;
+use crate::app::recall::{self, Recall};
 use crate::app::session::scope_of;
-use crate::app::{Core, Error, Methods, Result, current_trace, recall};
-use afd_base::text::Query;
+use crate::app::{Core, Error, Methods, Result, current_trace};
 use afd_experience::memory::notes::{self, Filter, MAX_CONTENT, NewNote};
 use afd_experience::memory::requests;
-use afd_store::{Reader, Store, new_uid};
+use afd_store::{Reader, new_uid};
 use afd_workspace as session;
 
 /// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemorySave, _, _>(|core, p| async move { save(&core, &p).await });
-    methods.add::<MemorySearch, _, _>(|core, p| async move { search(&core.store, &p).await });
+    methods.add::<MemorySearch, _, _>(|core, p| async move { search(&core, &p).await });
     methods.add::<MemoryDelete, _, _>(|core, p| async move { delete(&core, &p).await });
 }
 
 /// Maximum number of similar notes that are returned.
 const MAX_SIMILAR: usize = 5;
+/// Number of notes that are compared with a new one, for its app and for no app.
+const COMPARED: usize = 30;
 
 fn check_topic(topic: &str) -> Result<()> {
     if topic.chars().any(char::is_control) {
@@ -74,7 +76,13 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     let own = core.clone();
     core.recall.catch_up().await;
     let similar = core.store.read(move |c| {
-        let mut similar = notes::similar(c, &app, &content, Reader::Session(session))?;
+        let reader = Reader::Session(session);
+        let mut candidates = Vec::new();
+        for app in [Some(app.clone()), Some(String::new())].into_iter().take(if app.is_empty() { 1 } else { 2 }) {
+            let filter = Filter { app, topic: None, reader };
+            candidates.extend(find::alike(&own.recall, c, &content, &filter, COMPARED)?);
+        }
+        let mut similar = notes::similar(&content, candidates);
         let near = recall::near_rows(&own.recall, c, &content, EntryType::Note, &app, session)?;
         for (id, similarity) in near.found {
             if similar.len() < MAX_SIMILAR && similar.iter().all(|s| s.note.id != id) {
@@ -85,9 +93,8 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     });
     let (similar, missing) = similar.await?;
     let origin = core.store.origin().to_owned();
-    let entry = new.entry();
     let saved = core.store.write(move |c| {
-        let note = notes::save(c, &origin, session, &new, &entry)?;
+        let note = notes::save(c, &origin, session, &new)?;
         Ok((note, notes::chain_length(c, &new.app, &new.topic)?))
     });
     match saved.await? {
@@ -100,7 +107,8 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
 ///
 /// # Errors
 /// If a parameter is out of range, or if the database cannot be read.
-pub async fn search(store: &Store, params: &SearchParams) -> Result<Notes> {
+pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
+    let store = &core.store;
     let page = crate::app::paging::page(params.limit(), params.cursor)?;
     let asking = params.session().to_owned();
     check_session(&asking)?;
@@ -111,11 +119,9 @@ pub async fn search(store: &Store, params: &SearchParams) -> Result<Notes> {
     let Some(text) = params.query.as_deref().filter(|q| !q.is_empty()) else {
         return Ok(store.read_all(move |c| notes::newest(c, &filter, offset, limit)).await?);
     };
-    // A query of punctuation only matches nothing.
-    let Some(query) = Query::parse(text) else {
-        return Ok(Notes { notes: Vec::new(), matched: Some(afd_proto::notes::TermMatch::All), next_cursor: None });
-    };
-    Ok(store.read_all(move |c| notes::search(c, &query, &filter, offset, limit)).await?)
+    Recall::read_first(core, None).await?;
+    let (own, query) = (core.clone(), text.to_owned());
+    Ok(store.read_all(move |c| find::notes(&own.recall, c, &query, &filter, (offset, limit))).await?)
 }
 
 /// Implements `memory.delete`.
@@ -135,8 +141,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedNo
         Ok(Some((DeletedNote { id: note.id, uid: note.uid, chain_length: left, backups: Vec::new() }, note.created_at)))
     });
     if let Some((deleted, created_at)) = deleted.await? {
-        // The index still contains the words of the note. The job removes them.
-        core.jobs.nudge(retention::JOB);
+        Recall::scrub(core).await?;
         return Ok(DeletedNote { backups: backups::holding(&core.config, created_at).await, ..deleted });
     }
     Err(Error::new(ErrorCode::NotFound, "no such note")

@@ -9,7 +9,7 @@ use afd_proto::upkeep::{MemoryPrune, MemoryVacuum, PruneParams, Pruned, Vacuumed
 
 use crate::app::{Core, Error, Methods, Result};
 use afd_experience::memory::prune::{self, Cut, Share};
-use afd_experience::memory::{notes, rebuild};
+use afd_experience::memory::rebuild;
 use afd_store::job::Outcome;
 use afd_store::{Space, Store, StoreError, now_ms};
 use afd_workspace::elsewhere::{self, Elsewhere};
@@ -31,8 +31,6 @@ const DAY_MS: i64 = 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
 /// Number of free pages that are returned to the file system in one write.
 const SHORTENED_PAGES: u32 = 500;
-/// Number of pages of the search index that are merged in one write.
-const MERGED_PAGES: i64 = 100;
 /// Divisor of the file size that gives the space that may stay free for new rows: one tenth of the file.
 const FREE_PART: u64 = 10;
 
@@ -129,7 +127,6 @@ async fn used(store: &Store) -> std::result::Result<u64, StoreError> {
 /// If the disk is full or the database is damaged.
 pub async fn vacuum(store: &Store) -> Result<Vacuumed> {
     let before = store.space().await?;
-    merge_note_index(store).await?;
     store.vacuum().await?;
     let after = store.space().await?;
     tracing::info!(before = before.file, after = after.file, "rewrote the database");
@@ -144,7 +141,6 @@ pub(in crate::app) async fn run_job(core: &Arc<Core>) -> Outcome {
     }
     let limits = core.config.get().retention.clone();
     let since = |age: Duration| now_ms().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)).max(0);
-    let merged = merge_note_index(store).await?;
     if store.read(prune::is_clock_doubtful).await? {
         return Ok("postponed: the newest events are from the future, so the clock is wrong".to_owned());
     }
@@ -167,19 +163,10 @@ pub(in crate::app) async fn run_job(core: &Arc<Core>) -> Outcome {
         observations += more_observations;
     }
     let freed = give_back(store).await?;
-    if merged || store.space().await?.wal > limits.max_wal_bytes {
+    if store.space().await?.wal > limits.max_wal_bytes {
         store.scrub().await?;
     }
     Ok(format!("deleted {events} events and {observations} observations, gave back {freed} bytes{note}"))
-}
-
-/// Removes the words of deleted notes from the search index. Returns whether there was anything to remove.
-async fn merge_note_index(store: &Store) -> std::result::Result<bool, StoreError> {
-    let mut merged = false;
-    while store.write(|c| notes::merge_index(c, MERGED_PAGES)).await? {
-        merged = true;
-    }
-    Ok(merged)
 }
 
 /// Gives most of the database file's free space back to the file system. Returns the number of bytes freed.

@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
+use afd_proto::conversation::{RecordedMessage, Role};
 use afd_proto::findings::BugStatus;
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{EntryType, StoredType};
 use afd_proto::vocabulary::RecordScope;
 
+use afd_conversation::{messages, prepared};
 use afd_experience::memory::notes;
 use afd_experience::visual::{scope, states};
 use afd_recall::entries::Source;
-use afd_recall::{Described, memories};
+use afd_recall::{Described, Turn, memories};
 use afd_screen::page::fingerprint::activity_of;
 use afd_store::{Connection, Result, said_elsewhere};
 use afd_workspace::{self as session, bugs, page_models, patterns, results, tasks};
@@ -41,6 +43,7 @@ pub fn describe(c: &Connection, source: &Source) -> Result<Option<Described>> {
         "session" => of_session(c, source),
         "state" => state(c, id),
         "memory" => memory(c, id),
+        "message" => message(c, id),
         _ => Ok(None),
     }
 }
@@ -62,6 +65,8 @@ fn blank(kind: EntryType, at: i64) -> Described {
         source: RECORDED.to_owned(),
         related: Vec::new(),
         is_current: false,
+        turn: None,
+        role: None,
     }
 }
 
@@ -267,5 +272,32 @@ fn memory(c: &Connection, id: i64) -> Result<Option<Described>> {
         source: memory.source,
         related: memory.related,
         is_current: false,
+        turn: None,
+        role: None,
+    }))
+}
+
+/// Confidence of messages, from 0 to 1: not all that is said is meant.
+const SAID: f64 = 0.5;
+
+fn message(c: &Connection, id: i64) -> Result<Option<Described>> {
+    let Some(kept) = messages::one(c, id)? else { return Ok(None) };
+    let RecordedMessage { message, position, at, .. } = kept.recorded;
+    let text = prepared::searched_text(&message);
+    let source = match (message.role, &message.name) {
+        (Role::Tool, Some(tool)) => tool.clone(),
+        (role, _) => role.word().to_owned(),
+    };
+    Ok(Some(Described {
+        // A speaker is found by name, and a text about a person says who it is.
+        title: message.name.unwrap_or_default(),
+        text,
+        session: Some(kept.session),
+        private: true,
+        confidence: SAID,
+        source,
+        turn: Some(Turn { thread: kept.conversation, position }),
+        role: Some(message.role),
+        ..blank(EntryType::Message, at)
     }))
 }

@@ -10,7 +10,7 @@ use super::Recall;
 use crate::app::Core;
 use afd_base::model::embed::BUILTIN;
 use afd_recall::index::Index;
-use afd_recall::vectors;
+use afd_recall::{entries, vectors};
 use afd_store::{Connection, Result, StoreError};
 
 /// Maximum number of entries that are loaded while a response waits. This takes two or three milliseconds.
@@ -27,6 +27,19 @@ const KEPT: usize = 2_000;
 const NOT_READ: &str = "the recall index is still being loaded, and was not searched";
 /// Message for a response that used the index without its newest changes.
 const NOT_FOLLOWED: &str = "the newest entries were not searched, because the index is in use";
+
+/// Maximum number of entries that are counted for the message that entries are not in the index yet.
+const MAX_DUE: i64 = 10_000;
+
+/// Returns the message that entries are not in the index yet, for example after an upgrade; `None` if all are.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn unindexed(c: &Connection) -> Result<Option<String>> {
+    let due = entries::count_due(c, MAX_DUE)?;
+    let more = if due >= MAX_DUE { " or more" } else { "" };
+    Ok((due > 0).then(|| format!("{due}{more} entries and messages, which are still being indexed")))
+}
 
 /// Result of automatic recall.
 #[derive(Debug, Default, PartialEq)]
@@ -151,6 +164,15 @@ impl Recall {
             own.store.read(move |c| recall.recall.with_index(c, model.as_deref(), |_, _, _| Ok(()))).await
         });
         reading.await.unwrap_or_else(|error| Err(StoreError::Unavailable(error.to_string())))
+    }
+
+    /// Takes deleted text out of the search index and out of the database's log.
+    ///
+    /// # Errors
+    /// If the database cannot be opened.
+    pub async fn scrub(core: &Core) -> Result<()> {
+        core.recall.catch_up().await;
+        core.store.scrub().await
     }
 
     /// Starts loading the index if it was dropped, because a client begins to work.

@@ -15,14 +15,18 @@ use crate::app::Core;
 use afd_recall::entries::{self, Source};
 use afd_store::{Connection, Piece, Result, Store, all_or_nothing};
 
-/// Maximum number of entries that are derived immediately after a commit.
+/// Maximum number of entries in a write that follows a commit.
 const AT_ONCE: i64 = 32;
-/// Like [`AT_ONCE`], but while many other entries are due.
-const WHILE_BEHIND: i64 = 8;
+/// Maximum number of such writes after a commit: enough for the messages of one call. Other writes come between them.
+const WRITES: usize = 64;
+/// Like [`WRITES`], but while many other entries are due.
+const WHILE_BEHIND: usize = 4;
 /// Maximum number of entries in a background write. Other writes do not wait for background writes.
 const BEHIND: i64 = 200;
 /// Maximum time spent on deriving entries immediately after a commit, because other writes wait meanwhile.
 const MAX_TIME: Duration = Duration::from_millis(10);
+/// Time for which commits are gathered before their entries are derived.
+const GATHERED: Duration = Duration::from_millis(25);
 /// Pause before the next attempt after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Number of entries that are checked at a time.
@@ -88,15 +92,17 @@ async fn derive_newest(
     marked.mark_changed();
     while marked.changed().await.is_ok() {
         let Some(core) = core.upgrade() else { return };
+        // Many commits can follow each other, so they are handled together, unless a reader waits.
+        let _ = tokio::time::timeout(GATHERED, core.recall.progress.wanted()).await;
         let upto = *marked.borrow_and_update();
-        let limit = if is_behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { AT_ONCE };
-        let derived = core.store.write_derived(move |c| some(c, limit, &Piece::lasting(MAX_TIME))).await;
+        let most = if is_behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { WRITES };
+        let derived = derive_at_once(&core.store, most).await;
         core.recall.progress.advance(upto);
         match derived {
-            Ok(0) => {}
-            Ok(done) => {
+            Ok((false, false)) => {}
+            Ok((_, more_are_due)) => {
                 core.recall.nudge();
-                if done == limit {
+                if more_are_due {
                     more.notify_one();
                 }
             }
@@ -109,6 +115,19 @@ async fn derive_newest(
     }
 }
 
+/// Derives the newest entries that are due, in up to `most` writes. Returns whether any were due, and whether more are.
+async fn derive_at_once(store: &Store, most: usize) -> Result<(bool, bool)> {
+    let mut any = false;
+    for _ in 0..most {
+        let done = store.write_derived(|c| some(c, AT_ONCE, &Piece::lasting(MAX_TIME))).await?;
+        any |= done > 0;
+        if done < AT_ONCE {
+            return Ok((any, false));
+        }
+    }
+    Ok((any, true))
+}
+
 /// Derives entries in pieces, until none are due.
 async fn derive_others(core: Weak<Core>, more: Arc<Notify>, is_behind: Arc<AtomicBool>) {
     loop {
@@ -119,6 +138,10 @@ async fn derive_others(core: Weak<Core>, more: Arc<Notify>, is_behind: Arc<Atomi
                 Ok(BEHIND) => tokio::task::yield_now().await,
                 Ok(_) => {
                     core.recall.nudge();
+                    // Deleted text may have left the index only now.
+                    if let Err(error) = core.store.scrub().await {
+                        tracing::warn!(%error, "cannot empty the database's log");
+                    }
                     break;
                 }
                 Err(error) => {

@@ -31,7 +31,7 @@ use afd_base::text::cut;
 use afd_recall::entries::{self, name_hash};
 use afd_recall::index::Index;
 use afd_recall::search::{self, Ask, List, Ranked, Scope};
-use afd_recall::terms::Effort;
+use afd_recall::text_index::Effort;
 use afd_store::{Connection, Result, StoreError, now_ms};
 use afd_workspace as session;
 
@@ -67,7 +67,7 @@ fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<AtHand<
 }
 
 fn shown(c: &Connection, clear: &[Ranked], wanted: &Wanted<'_>) -> Result<Vec<RecallEntry>> {
-    let asked = Asked { query: wanted.text, session: wanted.session, explain: false };
+    let asked = Asked { query: wanted.text, session: wanted.session, explain: false, excerpt: show::EXCERPT };
     let mut found = show::found(c, clear, &asked, &HashMap::new())?;
     found.truncate(wanted.limit);
     Ok(found)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// Maximum time that a reader waits for the entries of earlier writes.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -14,12 +14,14 @@ pub struct Progress {
     /// Number of these commits that are handled: their entries were derived, or left to the background because there
     /// are too many.
     derived: watch::Sender<u64>,
+    /// Signalled when a reader begins to wait.
+    wanted: Notify,
 }
 
 impl Default for Progress {
     fn default() -> Self {
         // The first commit counts as marked, because another version or an interrupted import may have written rows.
-        Self { marked: watch::Sender::new(1), derived: watch::Sender::new(0) }
+        Self { marked: watch::Sender::new(1), derived: watch::Sender::new(0), wanted: Notify::new() }
     }
 }
 
@@ -39,11 +41,19 @@ impl Progress {
         self.derived.send_replace(upto);
     }
 
+    /// Waits until a reader waits for entries.
+    pub async fn wanted(&self) {
+        self.wanted.notified().await;
+    }
+
     /// Waits until the entries of earlier commits are derived: all of them, or the newest if there are many. Waits at
     /// most one second, so that it also returns if the disk fails.
     pub async fn catch_up(&self) {
         let upto = *self.marked.borrow();
         let mut derived = self.derived.subscribe();
+        if *derived.borrow_and_update() < upto {
+            self.wanted.notify_one();
+        }
         let _ = tokio::time::timeout(PATIENCE, derived.wait_for(|count| *count >= upto)).await;
     }
 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::conversation::{FoundMessage, Role};
-use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{
-    EntryType, RecallEntry, RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, SearchMode, Why,
+    EntryType, RecallEntry, RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, SearchMode,
 };
 use serde_json::json;
 
+use super::indexed::unindexed;
 use super::show::{self, Asked};
 use super::{Current, Recall, qdrant};
 use crate::app::checks::check_session;
@@ -20,12 +19,11 @@ use crate::app::{Core, Error, Methods, Result};
 use afd_base::config::RecallSettings;
 use afd_base::model::ModelError;
 use afd_base::model::embed::{BUILTIN, Builtin, Embedder};
-use afd_conversation::{self as conversation, search as messages};
 use afd_recall::entries::{self, name_hash};
 use afd_recall::nearest::VectorIndex;
 use afd_recall::points::Filters;
 use afd_recall::search::{self, Ask, List, QueryVector, Scope};
-use afd_recall::terms::Effort;
+use afd_recall::text_index::Effort;
 use afd_recall::vectors;
 use afd_store::{Connection, Result as Stored, Store, now_ms};
 use afd_workspace as session;
@@ -37,11 +35,11 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 }
 
 /// Weight of the vectors of the configured model, relative to full text.
-const MODEL_WEIGHT: f64 = 2.0;
+const MODEL_WEIGHT: f64 = 1.0;
 /// Weight of the vectors of the built-in model if the configured model is also used, relative to full text.
-const BUILTIN_BESIDE_WEIGHT: f64 = 0.3;
+const BUILTIN_BESIDE_WEIGHT: f64 = 0.05;
 /// Weight of the vectors of the built-in model if it is the only model used, relative to full text.
-const BUILTIN_ALONE_WEIGHT: f64 = 0.6;
+const BUILTIN_ALONE_WEIGHT: f64 = 0.4;
 /// Minimum of `Embedded::known` for a model that knows the query's script, but not its language.
 const FOREIGN: f64 = 0.3;
 
@@ -136,6 +134,14 @@ impl Embedded {
 /// # Errors
 /// If a parameter is invalid, or `NOT_FOUND` if there is no such session.
 pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<RecallFound> {
+    search_with(core, params, show::EXCERPT).await
+}
+
+/// Searches like `recall.search`. Longer texts are cut to `excerpt` characters.
+///
+/// # Errors
+/// Those of [`search`].
+pub async fn search_with(core: &Arc<Core>, params: &RecallSearchParams, excerpt: usize) -> Result<RecallFound> {
     let (limit, session) = check(params)?;
     let of_session = match &params.of_session {
         Some(name) => Some(known(core, name).await?.id),
@@ -161,10 +167,12 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     }
     Recall::read_first(core, embedded.identity()).await?;
     let half_life_days = settings.half_life_days as f64;
-    let search = Search { params: params.clone(), limit, session, of_session, mode, half_life_days, embedded, answer };
+    let params = params.clone();
+    let search = Search { params, limit, excerpt, session, of_session, mode, half_life_days, embedded, answer };
     let own = core.clone();
     let found = core.store.read_all(move |c| search.run(&own, c)).await?;
     missing.extend(found.unusable);
+    missing.extend(found.unindexed);
     if found.pending > 0 {
         missing.push(format!("vectors of {model} for {} entries, which are still being made", found.pending));
     }
@@ -189,6 +197,8 @@ struct Search {
     params: RecallSearchParams,
     /// Maximum number of results.
     limit: usize,
+    /// Maximum length of a result's text, in characters.
+    excerpt: usize,
     /// Name of the asking session.
     session: String,
     /// Row id of the session whose entries are searched; `None` for entries of all sessions.
@@ -209,13 +219,15 @@ struct Found {
     pending: usize,
     /// Reason why the query vector was dropped; `None` if it was not dropped.
     unusable: Option<String>,
+    /// Message that entries are not in the index yet; `None` if all are.
+    unindexed: Option<String>,
 }
 
 impl Search {
     fn run(self, core: &Core, c: &Connection) -> Stored<Found> {
         let asking = session::find(c, &self.session)?;
         let scope = self.scope(c, asking)?;
-        let Self { params, limit, mode, half_life_days, .. } = self;
+        let Self { params, limit, excerpt, mode, half_life_days, .. } = self;
         let resolved = self.answer.map(|answer| answer.resolve(c, core.store.origin(), params.tag.as_deref()));
         let resolved = resolved.transpose()?;
         let (embedded, unusable) = self.embedded.checked(c)?;
@@ -247,16 +259,11 @@ impl Search {
             let pending = if complete { 0 } else { lacking() };
             Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
         })?;
-        let asked = Asked { query: &params.query, session: asking, explain: params.explain() };
+        let asked = Asked { query: &params.query, session: asking, explain: params.explain(), excerpt };
         let foreign = resolved.map(|resolved| resolved.entries).unwrap_or_default();
-        let mut entries = show::found(c, &ranked, &asked, &foreign)?;
-        if let Some(asking) = asking.filter(|_| wants_messages(&params, mode)) {
-            entries.extend(said(c, asking, &params, limit)?);
-            entries.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)));
-            entries.truncate(limit);
-        }
+        let entries = show::found(c, &ranked, &asked, &foreign)?;
         let used = ranked.iter().map(|hit| hit.entry).filter(|id| *id > 0).collect();
-        Ok(Found { entries, used, pending, unusable })
+        Ok(Found { entries, used, pending, unusable, unindexed: unindexed(c)? })
     }
 
     /// Returns the filter for the entries to search, given the row id of the asking session.
@@ -264,7 +271,7 @@ impl Search {
         let params = &self.params;
         Ok(Scope {
             session: asking,
-            types: params.types.clone(),
+            types: types(params),
             app: params.app.as_deref().map(name_hash),
             site: params.site.as_deref().map(|site| name_hash(&site_name(site))),
             of_session: self.of_session,
@@ -274,6 +281,7 @@ impl Search {
             expires_until: params.expires_until,
             now: now_ms(),
             archived: params.archived(),
+            ..Scope::default()
         })
     }
 }
@@ -317,109 +325,15 @@ pub fn site_name(site: &str) -> String {
     host.strip_prefix("www.").map_or(host.clone(), str::to_owned)
 }
 
-/// Returns whether messages of the asking session can be found.
-fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
+/// Returns the types of entries that a search returns. Messages are left out if the search is limited to entries about
+/// something, which messages are not said to be about, unless messages are asked for.
+fn types(p: &RecallSearchParams) -> Vec<EntryType> {
     let filtered =
         p.app.is_some() || p.site.is_some() || p.tag.is_some() || p.of_session.is_some() || p.expires_until.is_some();
-    mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
-}
-
-/// Maximum score of a message that contains all words of a query of several words. A message is worth less than an
-/// entry that was recorded explicitly.
-const MESSAGE_OF_WORDS: f64 = 0.85;
-/// Maximum score of a message that contains the word of a one-word query.
-const MESSAGE_OF_WORD: f64 = 0.45;
-
-/// Share of the query words below which a message is a weak match.
-const FEW: f64 = 0.34;
-
-/// Returns a session's messages that contain words from a query.
-fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
-    let terms: Vec<String> =
-        messages::terms(&p.query).into_iter().filter(|term| !afd_base::text::is_stop(term)).collect();
-    if terms.is_empty() {
-        return Ok(Vec::new());
+    if p.types.is_empty() && filtered {
+        return EntryType::ALL.iter().copied().filter(|kind| *kind != EntryType::Message).collect();
     }
-    let conversations = conversation::all(c, session)?.iter().map(|own| own.id).collect();
-    let filter = messages::Filter { conversations, since: p.since, until: p.until, ..messages::Filter::default() };
-    let (found, _) = messages::find(c, &terms, &filter, limit)?;
-    let mut entries: Vec<RecallEntry> = Vec::new();
-    for (rank, message) in found.into_iter().enumerate() {
-        let mut entry = of_message(message);
-        let folded = afd_base::text::fold(&entry.text);
-        if let Some(same) =
-            entries.iter_mut().find(|e| afd_base::text::fold(&e.text) == folded && e.source == entry.source)
-        {
-            same.duplicates.push(entry.uid);
-            continue;
-        }
-        let words: Vec<String> =
-            terms.iter().filter(|term| folded.contains(afd_base::text::stem(term))).cloned().collect();
-        // A few of many words say little, so the share counts twice.
-        let share = words.len() as f64 / terms.len() as f64;
-        let most = if terms.len() > 1 { MESSAGE_OF_WORDS } else { MESSAGE_OF_WORD };
-        let score = most * share * share / (1.0 + rank as f64 * 0.1);
-        entry.score = Some((score * 1_000.0).round() / 1_000.0);
-        entry.weak = share < FEW;
-        if p.explain() {
-            let text_rank = Some(u32::try_from(rank + 1).unwrap_or(u32::MAX));
-            entry.why = Some(Why { text_rank, words, age_factor: 1.0, confidence_factor: 1.0, ..Why::default() });
-        }
-        entries.push(entry);
-    }
-    Ok(entries)
-}
-
-fn of_message(message: FoundMessage) -> RecallEntry {
-    let source = match (&message.role, message.name) {
-        (Role::Tool, Some(tool)) => tool,
-        (role, _) => role.word().to_owned(),
-    };
-    RecallEntry {
-        uid: message.uid,
-        kind: EntryType::Message,
-        id: Some(message.position),
-        title: None,
-        cut: message.text.contains('\u{2026}'),
-        text: unmarked(&message.text),
-        app: None,
-        site: None,
-        session: Some(message.session),
-        source,
-        scope: PatternScope::Session,
-        confidence: 0.5,
-        tags: Vec::new(),
-        related: Vec::new(),
-        at: message.at,
-        expires_at: None,
-        use_count: 0,
-        last_used_at: None,
-        origin: None,
-        score: None,
-        why: None,
-        weak: false,
-        duplicates: Vec::new(),
-    }
-}
-
-/// Returns an excerpt without the brackets around its matches.
-fn unmarked(excerpt: &str) -> String {
-    let mut text = String::with_capacity(excerpt.len());
-    let mut rest = excerpt;
-    while let Some((before, after)) = rest.split_once('[') {
-        text.push_str(before);
-        match after.split_once(']').filter(|(word, _)| !word.is_empty() && word.chars().all(char::is_alphanumeric)) {
-            Some((word, next)) => {
-                text.push_str(word);
-                rest = next;
-            }
-            None => {
-                text.push('[');
-                rest = after;
-            }
-        }
-    }
-    text + rest
+    p.types.clone()
 }
 
 /// Implements `recall.get`.

@@ -6,15 +6,16 @@ use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{RecallEntry, Why};
 
 use super::describe::describe;
-use afd_base::text::{self, Query, cut};
+use afd_base::text::snippet;
+use afd_base::text::tokens::{self, Wanted};
 use afd_recall::Described;
 use afd_recall::entries::{self, Source};
 use afd_recall::search::{List, Ranked};
 use afd_store::{Connection, Result, now_ms};
 use afd_workspace as session;
 
-/// Maximum length of a found entry's text, in characters.
-const EXCERPT: usize = 400;
+/// Maximum length of the text of an entry that a search returns, in characters.
+pub const EXCERPT: usize = 400;
 
 /// Returns an entry with its whole text, and the row id of its session.
 pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Option<i64>)>> {
@@ -38,12 +39,16 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
         tags,
         source: said_by,
         related,
+        turn,
         ..
     } = described;
     let entry = RecallEntry {
         uid: source.uid.clone(),
         kind,
-        id: (source.kind != "memory").then_some(source.row),
+        id: match turn {
+            Some(turn) => Some(turn.position),
+            None => (source.kind != "memory").then_some(source.row),
+        },
         title: optional(title),
         text,
         cut: false,
@@ -76,6 +81,8 @@ pub struct Asked<'a> {
     pub session: Option<i64>,
     /// Whether to say why each entry was found.
     pub explain: bool,
+    /// Maximum length of an entry's text, in characters.
+    pub excerpt: usize,
 }
 
 /// Returns found entries, with their text cut to the part that is relevant to the query. `foreign` contains the entries
@@ -86,8 +93,7 @@ pub fn found(
     asked: &Asked<'_>,
     foreign: &HashMap<i64, RecallEntry>,
 ) -> Result<Vec<RecallEntry>> {
-    let parsed = Query::parse(asked.query);
-    let terms: Vec<&str> = parsed.iter().flat_map(Query::terms).filter(|term| !text::is_stop(term)).collect();
+    let words = tokens::of_query(asked.query);
     let mut shown = Vec::with_capacity(ranked.len());
     for hit in ranked {
         let entry = match foreign.get(&hit.entry) {
@@ -96,10 +102,10 @@ pub fn found(
         };
         let Some(mut entry) = entry else { continue };
         if asked.explain {
-            entry.why = Some(why(&entry, hit, &terms));
+            entry.why = Some(why(&entry, hit, &words));
         }
         entry.weak = hit.is_weak;
-        excerpt(&mut entry, &terms);
+        excerpt(&mut entry, &words, asked.excerpt);
         entry.score = Some((hit.score * 1_000.0).round() / 1_000.0);
         for duplicate in &hit.folded {
             let uid = match foreign.get(duplicate) {
@@ -129,28 +135,17 @@ pub fn told(c: &Connection, source: &Source, asking: Option<i64>) -> Result<Opti
     Ok(whole(c, source)?.filter(may_be_told).map(|(entry, _)| entry))
 }
 
-/// Cuts long text to the part around the longest query word that it contains.
-fn excerpt(entry: &mut RecallEntry, terms: &[&str]) {
-    if entry.text.chars().count() <= EXCERPT {
-        return;
+/// Cuts long text to the part that has most of the query.
+fn excerpt(entry: &mut RecallEntry, words: &[Wanted], length: usize) {
+    if entry.text.chars().count() > length {
+        entry.text = snippet::plain(&entry.text, words, length);
+        entry.cut = true;
     }
-    let folded = text::fold(&entry.text);
-    // The longest word is usually the most specific one.
-    let mut longest: Vec<&&str> = terms.iter().collect();
-    longest.sort_by_key(|term| std::cmp::Reverse(term.chars().count()));
-    let first = longest.into_iter().find_map(|term| folded.find(*term)).unwrap_or(0);
-    // Folding changes lengths little, and where exactly an excerpt begins does not matter.
-    let from =
-        entry.text.char_indices().map(|(at, _)| at).take_while(|at| *at + EXCERPT / 3 <= first).last().unwrap_or(0);
-    let head = cut::head(&entry.text[from..], EXCERPT);
-    let (before, after) =
-        (if from > 0 { "\u{2026}" } else { "" }, if from + head.len() < entry.text.len() { "\u{2026}" } else { "" });
-    entry.text = format!("{before}{}{after}", head.trim());
-    entry.cut = true;
 }
 
-fn why(entry: &RecallEntry, hit: &Ranked, terms: &[&str]) -> Why {
-    let folded = text::fold(&format!("{} {}", entry.title.as_deref().unwrap_or_default(), entry.text));
+fn why(entry: &RecallEntry, hit: &Ranked, words: &[Wanted]) -> Why {
+    let own = tokens::of_text(&format!("{}\n{}", entry.title.as_deref().unwrap_or_default(), entry.text));
+
     let place = |list: List| hit.places.iter().find(|p| p.list == list);
     let rank = |list: List| place(list).map(|p| u32::try_from(p.rank).unwrap_or(u32::MAX));
     let rounded = |n: f64| (n * 1_000.0).round() / 1_000.0;
@@ -158,7 +153,7 @@ fn why(entry: &RecallEntry, hit: &Ranked, terms: &[&str]) -> Why {
         text_rank: rank(List::Text),
         bm25: place(List::Text).map(|p| rounded(p.measure)),
         share: place(List::Text).map(|p| rounded(p.share)),
-        words: terms.iter().filter(|term| folded.contains(text::stem(term))).map(|term| (*term).to_owned()).collect(),
+        words: words.iter().filter(|word| word.is_in(&own)).map(|word| word.text.clone()).collect(),
         vector_rank: rank(List::Vectors),
         cosine: place(List::Vectors).map(|p| rounded(p.measure)),
         builtin_rank: rank(List::Builtin),

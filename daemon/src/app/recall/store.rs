@@ -121,7 +121,12 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
         })?;
         let near = near.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= SIMILAR_COSINE).take(MAX_SIMILAR);
         let ranked: Vec<search::Ranked> = near.map(|(id, cosine)| search::Ranked::by_vector(id, cosine)).collect();
-        show::found(c, &ranked, &Asked { query: "", session: Some(session), explain: false }, &HashMap::new())
+        show::found(
+            c,
+            &ranked,
+            &Asked { query: "", session: Some(session), explain: false, excerpt: show::EXCERPT },
+            &HashMap::new(),
+        )
     })
 }
 
@@ -148,7 +153,7 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
     });
     match deleted.await? {
         (Some(created_at), _) => {
-            core.store.scrub().await?;
+            Recall::scrub(core).await?;
             let backups = backups::holding(&core.config, created_at).await;
             Ok(RecallDeleted { uid: params.uid.clone(), backups, qdrant: qdrant::still_holding(core).await })
         }

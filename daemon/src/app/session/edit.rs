@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{known, no_session};
 use crate::app::checks::{changed, check_new_name, name_taken};
 use crate::app::daemon::backups;
+use crate::app::recall::Recall;
 use crate::app::{Core, Error, Methods, Result};
 use afd_base::config::Config;
 use afd_base::task::run_blocking;
@@ -144,7 +145,7 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
     delete_progress(&core.config, &session).await?;
-    core.store.scrub().await?;
+    Recall::scrub(core).await?;
     Ok(Deleted {
         session: name.to_owned(),
         remainder: (kept > 0).then(|| erase::name_after(&session)),
@@ -189,7 +190,7 @@ async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Dele
         })
     };
     let done = core.store.write_or_refuse(work).await?;
-    core.store.scrub().await?;
+    Recall::scrub(core).await?;
     Ok(Deleted { backups: backups::holding(&core.config, 0).await, ..done })
 }
 

@@ -37,7 +37,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Maximum length of a step to reproduce a bug, in characters.
 const MAX_TEXT: usize = 10_000;
 /// Maximum number of similar bugs that are returned.
-const MAX_SIMILAR: usize = 3;
+const MAX_SIMILAR: usize = 5;
 
 /// Returns the place of a finding: the given page, else the page that the session observed last.
 pub(super) async fn place(store: &Store, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {

@@ -212,7 +212,6 @@ fn load_note(
         at: Some(note.created_at),
         scope: note.scope.unwrap_or_default(),
     };
-    let saved =
-        notes::save(c, origin, session, &new, &new.entry()).map_err(|error: StoreError| LoadError::Store(error))?;
+    let saved = notes::save(c, origin, session, &new).map_err(|error: StoreError| LoadError::Store(error))?;
     Ok(if saved.is_some() { Loaded::Inserted } else { Loaded::Present })
 }

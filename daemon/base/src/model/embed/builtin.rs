@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::stop::is_stop;
 use super::{concepts, normalize};
 use crate::text::{self, cut};
 
@@ -65,13 +66,13 @@ fn features(text: &str) -> HashMap<u64, f32> {
             *features.entry(hash(b'p', word.as_bytes())).or_default() += weight * often;
             continue;
         }
-        if text::is_stop(&word) {
+        if is_stop(&word) {
             *features.entry(hash(b'w', word.as_bytes())).or_default() += STOP;
             continue;
         }
         // Give long words more weight, because they are rarer than short ones.
         let rare = (letters.min(12) as f32 / 6.0).sqrt().max(0.6);
-        *features.entry(hash(b'w', text::stem(&word).as_bytes())).or_default() += WORD * rare * often;
+        *features.entry(hash(b'w', beginning(&word).as_bytes())).or_default() += WORD * rare * often;
         let marked: Vec<char> = std::iter::once('<').chain(word.chars()).chain(std::iter::once('>')).collect();
         let pieces: Vec<String> = PIECE.iter().flat_map(|n| marked.windows(*n)).map(|w| w.iter().collect()).collect();
         if letters > 3 {
@@ -86,6 +87,21 @@ fn features(text: &str) -> HashMap<u64, f32> {
         *features.entry(hash(b'c', &concept.to_le_bytes())).or_default() += CONCEPT * weight;
     }
     features
+}
+
+/// Minimum length of a word whose end is left out, and the number of characters that are left out.
+const INFLECTED_FROM: usize = 6;
+const INFLECTION: usize = 2;
+
+/// Returns a folded word without its last characters, which differ between inflected forms. Short words, words with
+/// digits, and words in scripts without spaces are returned unchanged.
+fn beginning(word: &str) -> &str {
+    let letters = word.chars().count();
+    let is_plain = letters >= INFLECTED_FROM && word.chars().all(char::is_alphabetic) && !word.contains(text::is_dense);
+    match word.char_indices().nth(letters.saturating_sub(INFLECTION)) {
+        Some((end, _)) if is_plain => &word[..end],
+        _ => word,
+    }
 }
 
 impl Builtin {

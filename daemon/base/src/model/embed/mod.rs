@@ -9,6 +9,7 @@ mod builtin;
 mod concepts;
 mod endpoint;
 mod sentence;
+mod stop;
 mod trial;
 
 use std::future::Future;

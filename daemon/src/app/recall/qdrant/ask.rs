@@ -14,7 +14,7 @@ use afd_recall::index::Index;
 use afd_recall::nearest::{Answered, Foreign};
 use afd_recall::points::{Filters, Neighbour, Payload};
 use afd_recall::qdrant::QdrantError;
-use afd_recall::terms::Effort;
+use afd_recall::text_index::Effort;
 use afd_recall::{entries, vectors};
 use afd_store::{Connection, Result, now_ms};
 
@@ -92,7 +92,7 @@ impl Answer {
                 let id = -1 - i as i64;
                 resolved.foreign.insert(
                     id,
-                    Foreign { terms: payload.terms(), found_by: payload.filtered(), cosine: score.min(1.0) },
+                    Foreign { tokens: payload.tokens(), found_by: payload.filtered(), cosine: score.min(1.0) },
                 );
                 resolved.entries.insert(id, handed_over(payload));
             }

@@ -1,4 +1,5 @@
-//! Stop words: common words that say nothing about a text's subject.
+//! Words to which the built-in model gives little weight, because they say nothing about a text's subject. A change of the
+//! list changes the vectors.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,7 +14,7 @@ const STOP: &[&str] = &[
 ];
 
 /// Returns whether a folded word is a stop word.
-pub fn is_stop(word: &str) -> bool {
+pub(super) fn is_stop(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
     WORDS.contains(word)
 }
