@@ -150,7 +150,7 @@ struct Lists<'a> {
     index: &'a dyn VectorIndex,
     ask: &'a Ask,
     text: Found,
-    /// Factor for full text.
+    /// Factor for full text, for entries other than messages.
     text_strength: f64,
     /// Cosines of the entries' vectors with each query vector.
     cosines: Vec<(&'a QueryVector, FxHashMap<i64, f64>)>,
@@ -230,7 +230,10 @@ impl Lists<'_> {
     fn alone(&self, entry: i64) -> f64 {
         let (mut sum, mut most) = (0.0, 0.0);
         if self.ask.mode != SearchMode::Vector {
-            sum += TEXT * self.text_strength * self.text.closeness(entry);
+            // The messages beside a message confirm its words.
+            let is_message = self.index.get(entry).is_some_and(|found| found.turn.is_some());
+            let strength = if is_message { 1.0 } else { self.text_strength };
+            sum += TEXT * strength * self.text.closeness(entry);
             most += TEXT;
         }
         for (query, cosines) in &self.cosines {
