@@ -1,7 +1,7 @@
 //! The language of a text, and what depends on it: the stems of words and the stop words.
 //!
-//! A text's language is told from its function words, and from letter frequencies (`whatlang`) if these do not decide.
-//! Short texts often leave it open. So a word is always stemmed by the usual language of its script (Latin: English),
+//! The function words of a text show its language. If they show none or several, letter frequencies (`whatlang`) decide.
+//! The language of a short text often stays unknown. So a word is always stemmed by the usual language of its script (Latin: English),
 //! in texts and in queries alike, and also by the language of its text if that is known and another one.
 
 use std::collections::HashMap;
@@ -75,7 +75,7 @@ const LANGUAGES: [(Language, &str, whatlang::Lang, Algorithm); 17] = [
 /// Languages by whose rules a word of a query is also stemmed if the language of the query is not known.
 const COMMON: [Language; 6] = [L::German, L::French, L::Spanish, L::Italian, L::Portuguese, L::Dutch];
 
-/// Number of words from which the language of a text is told.
+/// Number of words of a text that are examined to detect its language.
 const SAMPLE: usize = 200;
 /// Minimum number of function words that decide the language of a text.
 const MIN_FUNCTION_WORDS: usize = 2;
@@ -162,7 +162,7 @@ impl Language {
         }
     }
 
-    /// Returns the language of a text; `None` if it cannot be told.
+    /// Detects the language of a text. Returns `None` if the text does not show it.
     pub fn of(text: &str) -> Option<Self> {
         let mut counts = [0_usize; LANGUAGES.len()];
         let mut latin = 0;
@@ -190,14 +190,14 @@ impl Language {
     }
 }
 
-/// Returns which of the languages a text is in by the frequencies of its letters, and whether that is sure.
+/// Returns the one of the languages that the frequencies of a text's letters fit best, and whether the fit is reliable.
 fn by_letters<'a>(
     text: &str,
     languages: impl Iterator<Item = &'a (Language, &'static str, whatlang::Lang, Algorithm)>,
 ) -> Option<(Language, bool)> {
-    let told = whatlang::Detector::with_allowlist(languages.map(|(_, _, lang, _)| *lang).collect()).detect(text)?;
-    let known = LANGUAGES.iter().find(|(_, _, lang, _)| *lang == told.lang());
-    known.map(|(language, ..)| (*language, told.is_reliable()))
+    let detected = whatlang::Detector::with_allowlist(languages.map(|(_, _, lang, _)| *lang).collect()).detect(text)?;
+    let known = LANGUAGES.iter().find(|(_, _, lang, _)| *lang == detected.lang());
+    known.map(|(language, ..)| (*language, detected.is_reliable()))
 }
 
 /// Returns the stems under which a word of a text is indexed. `language` is the language of the text.
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_is_told_from_the_text() {
+    fn the_language_of_a_text_is_detected() {
         for (text, language) in [
             ("What is the name of my dentist?", Some(L::English)),
             ("Wie hei\u{df}t der Zahnarzt, zu dem ich gehe?", Some(L::German)),

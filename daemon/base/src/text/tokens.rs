@@ -10,7 +10,7 @@
 //! Function words are indexed too. A query leaves out those of its own language, unless it has no other words. In
 //! Chinese, they also separate the other words, so that no pair of characters spans two words.
 //!
-//! Invariant: each word of a text, looked up alone, is found, whatever the language of the text is taken for.
+//! Invariant: each word of a text, looked up alone, is found, even if the language of the text is detected wrongly.
 
 use super::language::{self, Language};
 use super::{Class, camel_parts, class, compounds, cut, is_dense, is_joiner, lower, runs_by, strip_accents};
