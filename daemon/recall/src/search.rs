@@ -194,7 +194,7 @@ impl Lists<'_> {
     }
 
     /// Returns the entries in the lists, and the messages beside them that may answer the query. Afterwards, the cosines
-    ///  of these entries and of all messages beside them are known.
+    /// of these entries and of all messages beside them are known.
     fn candidates(&mut self) -> Result<Vec<i64>> {
         let ask = self.ask;
         let allowed = |id: &i64| ask.scope.only.as_ref().is_none_or(|only| only.contains(id));

@@ -138,6 +138,9 @@ pub fn of_part(text: &str, language: Option<Language>) -> String {
     tokens
 }
 
+/// Weight of a part of a word, or of a compound with its parts joined.
+const PART: f64 = 0.5;
+
 /// A word of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wanted {
@@ -167,6 +170,7 @@ pub fn of_query_with_function_words(query: &str) -> (Vec<Wanted>, Vec<Wanted>) {
     let mut said: Vec<Wanted> = Vec::new();
     let mut function_words: Vec<Wanted> = Vec::new();
     for piece in pieces(query) {
+        let is_part = matches!(piece, Piece::Part(_));
         let mut add = |text: &str, tokens: Vec<String>, weight: f64, is_stop: bool| {
             let wanted = if is_stop { &mut function_words } else { &mut said };
             let tokens: Vec<String> =
@@ -176,14 +180,10 @@ pub fn of_query_with_function_words(query: &str) -> (Vec<Wanted>, Vec<Wanted>) {
             }
         };
         match piece {
-            Piece::Word(word) | Piece::Part(word) if is_function_word(&word, language) => {
-                add(&strip_accents(&lower(&word)), language::stems_of_query(&word, language), 1.0, true);
-            }
-            Piece::Word(word) => {
-                add(&strip_accents(&lower(&word)), language::stems_of_query(&word, language), 1.0, false);
-            }
-            Piece::Part(word) => {
-                add(&strip_accents(&lower(&word)), language::stems_of_query(&word, language), 0.5, false)
+            Piece::Word(word) | Piece::Part(word) => {
+                let is_stop = is_function_word(&word, language);
+                let weight = if is_part && !is_stop { PART } else { 1.0 };
+                add(&strip_accents(&lower(&word)), language::stems_of_query(&word, language), weight, is_stop);
             }
             Piece::Dense(run) => {
                 let parts = language::without_function_words(&run);
