@@ -231,7 +231,7 @@ impl Lists<'_> {
     /// Returns how close an entry alone is to the query, 0 to 1.
     fn alone(&self, entry: i64) -> f64 {
         let (mut sum, mut most) = (0.0, 0.0);
-        // The messages beside a message confirm its words, so words weigh more and similar ones less.
+        // The messages beside a message confirm its words. They are stronger evidence than vectors of the built-in model.
         let is_message = self.index.get(entry).is_some_and(|found| found.turn.is_some());
         if self.ask.mode != SearchMode::Vector {
             let strength = if is_message { 1.0 } else { self.text_strength };
