@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use afd_base::model::embed::normalize;
 use afd_recall::index::Index;
+use afd_recall::search::Scope;
 use afd_recall::vectors;
+use afd_store::Reader;
 use afd_tests::{Daemon, World};
 use rusqlite::{Connection, named_params};
 use serde_json::json;
@@ -124,7 +126,8 @@ fn nearest(count: usize) {
     for (i, query) in queries.iter().enumerate() {
         let started = Instant::now();
         let snapshot = connection.unchecked_transaction().expect("begins");
-        let near = index.nearest(&snapshot, model, query, NEAREST, |_| true).expect("searches");
+        let everything = Scope { reader: Reader::Keeper, archived: true, ..Scope::default() };
+        let near = index.nearest(&snapshot, model, query, NEAREST, &everything, |_| true).expect("searches");
         snapshot.finish().expect("ends");
         ours.push(started.elapsed());
         let started = Instant::now();

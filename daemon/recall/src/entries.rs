@@ -349,6 +349,25 @@ pub struct Filtered {
     pub role: Option<Role>,
 }
 
+/// The fields of [`Filtered`] that exclude most entries. The index has them side by side, because a search for the
+/// nearest vectors looks at all of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Glance {
+    /// Row id of the session that recorded the entry; 0 for none.
+    pub session: i64,
+    /// Type of the entry.
+    pub kind: EntryType,
+    /// Whether only the session that recorded the entry can see it.
+    pub private: bool,
+}
+
+impl Filtered {
+    /// Returns the fields that exclude most entries.
+    pub fn glance(&self) -> Glance {
+        Glance { session: self.session, kind: self.kind, private: self.private }
+    }
+}
+
 /// Returns the hash by which names are compared; 0 for an empty name.
 pub fn name_hash(name: &str) -> u64 {
     if name.is_empty() { 0 } else { text::hash(&name.to_lowercase()).cast_unsigned() | 1 }

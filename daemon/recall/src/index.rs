@@ -16,7 +16,8 @@
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
-use super::entries::{self, Filtered};
+use super::entries::{self, Filtered, Glance};
+use super::scope::Scope;
 use super::text_index::Corpus;
 use super::{Turn, vectors};
 use afd_store::Result;
@@ -85,6 +86,8 @@ pub struct Index {
     places: Vec<u32>,
     ids: Vec<i64>,
     filtered: Vec<Option<Filtered>>,
+    /// For each place, a part of `filtered`; of a place without an entry, that of its former entry.
+    glances: Vec<Glance>,
     free: Vec<u32>,
     sketches: FxHashMap<i64, Sketches>,
     /// Row ids of the messages' entries, by their places in their conversations.
@@ -197,11 +200,13 @@ impl Index {
             if place == self.ids.len() {
                 self.ids.push(id);
                 self.filtered.push(None);
+                self.glances.push(filtered.glance());
             }
             self.ids[place] = id;
             self.set_place(id, u32::try_from(place).unwrap_or(NOWHERE));
             place
         });
+        self.glances[place] = filtered.glance();
         self.filtered[place] = Some(filtered);
         Some(place)
     }
@@ -258,6 +263,7 @@ impl Index {
         let sketches: usize = self.sketches.values().map(|s| s.bits.capacity() * 8 + s.present.capacity()).sum();
         self.ids.capacity() * 8
             + self.filtered.capacity() * size_of::<Option<Filtered>>()
+            + self.glances.capacity() * size_of::<Glance>()
             + self.places.capacity() * 4
             + self.turns.capacity() * size_of::<(Turn, i64)>()
             + sketches
@@ -292,8 +298,8 @@ impl Index {
         Ok(exact)
     }
 
-    /// Returns up to `count` entries whose vectors, as computed by a model, are nearest to a vector of unit length. The
-    /// entries come with the cosine of the angle, nearest first.
+    /// Returns up to `count` entries in a scope that `wanted` accepts and whose vectors, as computed by a model, are nearest
+    /// to a vector of unit length. The entries come with the cosine of the angle, nearest first.
     ///
     /// # Errors
     /// If a vector cannot be read.
@@ -303,12 +309,17 @@ impl Index {
         model: i64,
         vector: &[f32],
         count: usize,
+        scope: &Scope,
         wanted: impl Fn(&Filtered) -> bool,
     ) -> Result<Vec<(i64, f64)>> {
         let Some(sketches) = self.sketches.get(&model).filter(|s| s.width == vector.len().div_ceil(64)) else {
             return Ok(Vec::new());
         };
-        let may_be_found = |place: usize| self.filtered.get(place).and_then(Option::as_ref).is_some_and(&wanted);
+        let may_be_found = |place: usize| {
+            let found = |filtered: &Filtered| scope.allows(filtered) && wanted(filtered);
+            self.glances.get(place).is_some_and(|glance| scope.may_allow(*glance))
+                && self.filtered.get(place).and_then(Option::as_ref).is_some_and(found)
+        };
         let near =
             by_bits(sketches, &vectors::sketch(vector), (count * SIGNS_FOR_EACH).max(LEAST_BY_SIGNS), may_be_found);
         let near = by_signs(sketches, vector, near, (count * VECTORS_FOR_EACH).max(LEAST_BY_VECTORS));

@@ -69,7 +69,7 @@ impl VectorIndex for Index {
             Some(only) => {
                 Index::among(self, connection, query.model, &query.vector, only.iter().copied(), |f| scope.allows(f))
             }
-            None => Index::nearest(self, connection, query.model, &query.vector, count, |f| scope.allows(f)),
+            None => Index::nearest(self, connection, query.model, &query.vector, count, scope, |_| true),
         }
     }
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use afd_proto::conversation::Role;
 use afd_proto::recall::EntryType;
 
-use super::entries::{self, Filtered};
+use super::entries::{self, Filtered, Glance};
+use afd_store::Reader;
 
 /// A ranked list that a search fuses with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +35,8 @@ pub struct QueryVector {
 /// Filter for the entries that a search can return.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// Row id of the session that searches. Private entries of other sessions are not returned.
-    pub session: Option<i64>,
-    /// Whether private entries of all sessions are returned, because their owner asks for them.
-    pub all_sessions: bool,
+    /// The caller. Private entries of other sessions are not returned.
+    pub reader: Reader,
     /// Only entries of these types; all types if empty.
     pub types: Vec<EntryType>,
     /// Only entries about this app or about none, by the hash of its name.
@@ -70,8 +69,7 @@ pub struct Scope {
 impl Scope {
     /// Returns whether a search can return an entry.
     pub fn allows(&self, entry: &Filtered) -> bool {
-        (!entry.private || self.all_sessions || self.session == Some(entry.session))
-            && (self.types.is_empty() || self.types.contains(&entry.kind))
+        self.may_allow(entry.glance())
             && self.app.is_none_or(|app| entry.app == app || entry.app == 0)
             && self.site.is_none_or(|site| entry.site == site)
             && self.of_session.is_none_or(|session| entry.session == session)
@@ -82,6 +80,16 @@ impl Scope {
             && self.expires_until.is_none_or(|until| entry.expires_at <= until)
             && entry.expires_at > self.now
             && (self.archived || !entry.archived)
+    }
+
+    /// Returns whether a search can return an entry, as far as a glance shows.
+    pub fn may_allow(&self, glance: Glance) -> bool {
+        let sees = match self.reader {
+            Reader::Keeper => true,
+            Reader::Session(session) => session == glance.session,
+            Reader::Nobody => false,
+        };
+        (!glance.private || sees) && (self.types.is_empty() || self.types.contains(&glance.kind))
     }
 
     /// Returns an expression that every entry which the scope allows meets, for searches of the text index.
@@ -96,8 +104,11 @@ impl Scope {
         }
         // Messages are always private.
         let public = (self.types != [EntryType::Message]).then(entries::seen_by_all);
-        let seen: Vec<String> = public.into_iter().chain(self.session.map(entries::of_session)).collect();
-        let mut all = if self.all_sessions || seen.is_empty() { Vec::new() } else { vec![any(seen)] };
+        let mut all: Vec<String> = match self.reader {
+            Reader::Keeper => Vec::new(),
+            Reader::Session(session) => vec![any(public.into_iter().chain([entries::of_session(session)]).collect())],
+            Reader::Nobody => public.into_iter().map(|token| any(vec![token])).collect(),
+        };
         if !self.types.is_empty() {
             all.push(any(self.types.iter().map(|kind| entries::of_type(*kind)).collect()));
         }

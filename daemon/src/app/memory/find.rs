@@ -12,7 +12,7 @@ use afd_experience::memory::notes::{self, Filter};
 use afd_recall::entries::{self, name_hash};
 use afd_recall::search::Scope;
 use afd_recall::text_index::{self, Effort};
-use afd_store::{Connection, Reader, Result, now_ms};
+use afd_store::{Connection, Result, now_ms};
 
 /// Maximum number of notes that a search ranks. All pages of a result have the same candidates.
 const CANDIDATES: usize = 200;
@@ -70,16 +70,10 @@ impl Hit {
 }
 
 fn ranked(recall: &Recall, c: &Connection, query: &str, filter: &Filter, depth: usize) -> Result<Vec<Hit>> {
-    let (session, all_sessions) = match filter.reader {
-        Reader::Nobody => (None, false),
-        Reader::Session(session) => (Some(session), false),
-        Reader::Keeper => (None, true),
-    };
     let path = filter.topic.as_deref().and_then(|topic| topic.rsplit_once('/'));
     let properties = filter.app.as_deref().map(entries::about_app).into_iter();
     let scope = Scope {
-        session,
-        all_sessions,
+        reader: filter.reader,
         types: vec![EntryType::Note],
         properties: properties.chain(path.map(|(path, _)| entries::below_topic(path))).collect(),
         now: now_ms(),

@@ -32,7 +32,7 @@ use afd_recall::entries::{self, name_hash};
 use afd_recall::index::Index;
 use afd_recall::search::{self, Ask, List, Ranked, Scope};
 use afd_recall::text_index::Effort;
-use afd_store::{Connection, Result, StoreError, now_ms};
+use afd_store::{Connection, Reader, Result, StoreError, now_ms};
 use afd_workspace as session;
 
 /// Minimum cosine in the built-in model for an entry to be returned, whichever words it contains.
@@ -82,7 +82,7 @@ fn clear(index: &Index, builtin: Option<i64>, c: &Connection, wanted: &Wanted<'_
         knows_script: false,
         mode: afd_proto::recall::SearchMode::Hybrid,
         scope: Scope {
-            session: wanted.session,
+            reader: Reader::of(wanted.session),
             types: wanted.types.to_vec(),
             app: wanted.app.filter(|app| !app.is_empty()).map(name_hash),
             now: now_ms(),
@@ -250,9 +250,8 @@ pub fn near_rows(
     recall.with_index_at_hand(c, |index, builtin| {
         let Some(model) = builtin else { return Ok(Vec::new()) };
         let (app, now) = (name_hash(app), now_ms());
-        let scope = Scope { types: vec![kind], session: Some(session), now, ..Scope::default() };
-        let near = index
-            .nearest(c, model, &Builtin::vector(text), FOR_TASK, |f| scope.allows(f) && (f.app == app || f.app == 0))?;
+        let scope = Scope { types: vec![kind], reader: Reader::Session(session), now, ..Scope::default() };
+        let near = index.nearest(c, model, &Builtin::vector(text), FOR_TASK, &scope, |f| f.app == app || f.app == 0)?;
         let mut rows = Vec::new();
         for (entry, cosine) in near.into_iter().filter(|(_, cosine)| *cosine >= SAME) {
             rows.extend(entries::source_of(c, entry)?.map(|source| (source.row, (cosine * 100.0).round() / 100.0)));

@@ -10,7 +10,7 @@ use afd_conversation::{messages, prepared};
 use afd_recall::entries;
 use afd_recall::search::{self, Ask, Scope};
 use afd_recall::text_index::{self, Effort};
-use afd_store::{Connection, Result, now_ms};
+use afd_store::{Connection, Reader, Result, now_ms};
 
 /// Length of the excerpt from a found message, in characters.
 const EXCERPT: usize = 160;
@@ -41,8 +41,7 @@ impl Said {
             knows_script: false,
             mode: SearchMode::Text,
             scope: Scope {
-                session: self.session,
-                all_sessions: self.session.is_none(),
+                reader: self.session.map_or(Reader::Keeper, Reader::Session),
                 of_session: self.session,
                 types: vec![EntryType::Message],
                 thread: self.thread,

@@ -25,7 +25,7 @@ use afd_recall::points::Filters;
 use afd_recall::search::{self, Ask, List, QueryVector, Scope};
 use afd_recall::text_index::Effort;
 use afd_recall::vectors;
-use afd_store::{Connection, Result as Stored, Store, now_ms};
+use afd_store::{Connection, Reader, Result as Stored, Store, now_ms};
 use afd_workspace as session;
 
 /// Registers the RPC methods that this file implements.
@@ -270,7 +270,7 @@ impl Search {
     fn scope(&self, c: &Connection, asking: Option<i64>) -> Stored<Scope> {
         let params = &self.params;
         Ok(Scope {
-            session: asking,
+            reader: Reader::of(asking),
             types: types(params),
             app: params.app.as_deref().map(name_hash),
             site: params.site.as_deref().map(|site| name_hash(&site_name(site))),

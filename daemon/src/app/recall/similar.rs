@@ -11,8 +11,9 @@ use crate::app::Core;
 use afd_base::text::cut;
 use afd_recall::entries::Filtered;
 use afd_recall::index::Index;
+use afd_recall::search::Scope;
 use afd_recall::{entries, vectors};
-use afd_store::{Connection, Result, StoreError};
+use afd_store::{Connection, Reader, Result, StoreError};
 use afd_workspace::patterns;
 
 /// Minimum cosine for two patterns to be reported.
@@ -81,8 +82,9 @@ fn neighbours(index: &Index, c: &Connection, model: i64, entry: i64) -> Result<V
         return Ok(Vec::new());
     };
     // Equal texts belong to other pages, or are merged automatically.
-    let other = |f: &Filtered| f.gist != own.gist && f.kind == own.kind && f.app == own.app && f.private == own.private;
-    let mut near = index.nearest(c, model, &vector, NEIGHBOURS, other)?;
+    let other = |f: &Filtered| f.gist != own.gist && f.app == own.app && f.private == own.private;
+    let scope = Scope { reader: Reader::Keeper, types: vec![own.kind], archived: true, ..Scope::default() };
+    let mut near = index.nearest(c, model, &vector, NEIGHBOURS, &scope, other)?;
     near.retain(|(id, cosine)| *id != entry && *cosine >= NEAR);
     Ok(near)
 }

@@ -22,7 +22,7 @@ use crate::app::{Core, Error, Methods, Result};
 use afd_experience::memory::requests;
 use afd_recall::search::{self, Scope};
 use afd_recall::{entries, memories, vectors};
-use afd_store::{Connection, Result as Stored, StoreError, now_ms};
+use afd_store::{Connection, Reader, Result as Stored, StoreError, now_ms};
 use afd_workspace as session;
 
 /// Registers the RPC methods that this file implements.
@@ -115,10 +115,9 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
     recall.with_index_at_hand(c, |index, builtin| {
         let Some((model, own)) = builtin.zip(index.get(entry)) else { return Ok(Vec::new()) };
         let Some(vector) = vectors::get(c, model, entry)? else { return Ok(Vec::new()) };
-        let scope = Scope { session: Some(session), now: now_ms(), ..Scope::default() };
-        let near = index.nearest(c, model, &vector, MAX_SIMILAR + 1, |f| {
-            scope.allows(f) && f.kind == own.kind && f.app == own.app
-        })?;
+        let scope =
+            Scope { reader: Reader::Session(session), types: vec![own.kind], now: now_ms(), ..Scope::default() };
+        let near = index.nearest(c, model, &vector, MAX_SIMILAR + 1, &scope, |f| f.app == own.app)?;
         let near = near.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= SIMILAR_COSINE).take(MAX_SIMILAR);
         let ranked: Vec<search::Ranked> = near.map(|(id, cosine)| search::Ranked::by_vector(id, cosine)).collect();
         show::found(

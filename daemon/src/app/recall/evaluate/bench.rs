@@ -21,7 +21,7 @@ use afd_recall::baseline::Texts;
 use afd_recall::search::{self, Ask, Ranked, Scope};
 use afd_recall::text_index::Effort;
 use afd_recall::{Turn, entries, memories, vectors};
-use afd_store::{self as store, Connection, Piece, Result as Stored, now_ms};
+use afd_store::{self as store, Connection, Piece, Reader, Result as Stored, now_ms};
 use afd_workspace as session;
 
 /// Number of texts that are embedded at a time.
@@ -113,7 +113,7 @@ impl Bench {
                 scope: Scope {
                     now: now_ms(),
                     app: query.app.as_deref().map(entries::name_hash),
-                    session: thread.map(|(session, _)| session),
+                    reader: Reader::of(thread.map(|(session, _)| session)),
                     thread: thread.map(|(_, thread)| thread),
                     types: thread.map(|_| EntryType::Message).into_iter().collect(),
                     ..Scope::default()
