@@ -30,6 +30,31 @@ pub(crate) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec
     deserializer.deserialize_seq(List)
 }
 
+/// Deserialises a list of texts, or a single one.
+pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct Texts;
+    impl<'de> Visitor<'de> for Texts {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of texts")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(vec![text.to_owned()])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut found = Vec::new();
+            while let Some(text) = list.next_element()? {
+                found.push(text);
+            }
+            Ok(found)
+        }
+    }
+    deserializer.deserialize_any(Texts)
+}
+
 /// Native messages that one client message is converted to.
 struct Incoming(Vec<Message>);
 

@@ -243,7 +243,7 @@ macro_rules! scope_params {
             pub struct $name {
                 /// Package or program; by default the app that the session observed last.
                 pub app: Option<String>,
-                /// Site in a browser: a name such as `united_com`, a host, or a URL, of which only the site is used.
+                /// Site in a browser: a domain such as `united.com`, a host, or a URL, of which only the site is used.
                 pub site: Option<String>,
                 /// Session whose last observation supplies the app if `app` is omitted.
                 pub session: Option<String> = $crate::vocabulary::DEFAULT_SESSION,

@@ -64,8 +64,8 @@ params! {
         pub app: Option<String> where chars 1..=255,
         /// Site that the entry is about, such as `example.com`.
         pub site: Option<String> where chars 1..=255,
-        /// Visibility of the entry; by default `session` if the parameter `app` is omitted or the session has the scope
-        /// `session`, else `app`.
+        /// Visibility of the entry; by default `everybody` for a preference. For other types, by default `session` if the
+        /// parameter `app` is omitted or the session has the scope `session`, else `app`.
         pub scope: Option<PatternScope>,
         /// Source of the statement: `user`, `assistant`, `page`, or the name of a tool.
         pub source: Option<String> where chars 1..=100 = "assistant",
@@ -96,8 +96,14 @@ params! {
         pub app: Option<String> where chars 1..=255,
         /// Only entries about this site.
         pub site: Option<String> where chars 1..=255,
-        /// Only entries with this tag.
-        pub tag: Option<String> where chars 1..=255,
+        /// Only entries with all of these tags.
+        #[serde(
+            default,
+            alias = "tag",
+            deserialize_with = "crate::incoming::texts",
+            skip_serializing_if = "Vec::is_empty"
+        )]
+        pub tags: Vec<String> where items 0..=20,
         /// Only entries that this session recorded.
         pub of_session: Option<String>,
         /// Only entries recorded at or after this time, in Unix milliseconds.

@@ -116,9 +116,12 @@ wire! {
         pub changes: Vec<UpkeepChange>,
         /// Runs that changed something, newest first, at most 20.
         pub runs: Vec<UpkeepRun>,
-        /// Pairs of patterns that may have the same meaning, at most 20; `pattern.merge` merges a pair.
+        /// Pairs of patterns that may have the same meaning, most similar first, at most 20; `pattern.merge` merges a pair.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub similar: Vec<SimilarPatterns>,
+        /// Number of all such pairs.
+        #[serde(default)]
+        pub similar_count: u64,
     }
 
     /// Quality of the results that one search method returns.

@@ -380,15 +380,15 @@ fn directories_and_names_match_the_source_tool() {
     for (app, dir) in golden["app_dir"].as_object().expect("apps") {
         assert_eq!(json!(afd_experience::visual::files::directory_of(app)), *dir, "{app}");
     }
-    // Deviations: a site is its registrable domain (`united_com`), and credentials are not kept. The third column gives
+    // Deviations: a site is its registrable domain (`united.com`), and credentials are not kept. The third column gives
     // the reason.
     let expected = [
-        ("https://www.united.com/en/us", Some("united_com"), "www is not a separate site"),
+        ("https://www.united.com/en/us", Some("united.com"), "www is not a separate site"),
         ("https://kyfw.12306.cn/otn/x", Some("12306_cn"), "a subdomain is not a separate site"),
-        ("http://localhost:8080/x", Some("localhost_8080"), "the port is separated from the name"),
-        ("localhost:8080", Some("localhost_8080"), "the source tool takes the port for the domain"),
-        ("united.com/path", Some("united_com"), "as in the source tool"),
-        ("https://User:pw@Shop.Example.COM:8443/a", Some("example_com"), "credentials, case and port are dropped"),
+        ("http://localhost:8080/x", Some("localhost:8080"), "the port is separated from the name"),
+        ("localhost:8080", Some("localhost:8080"), "the source tool takes the port for the domain"),
+        ("united.com/path", Some("united.com"), "as in the source tool"),
+        ("https://User:pw@Shop.Example.COM:8443/a", Some("example.com"), "credentials, case and port are dropped"),
         ("chrome://settings/x", None, "a browser page is not a site"),
         ("about:blank", None, "a browser page is not a site"),
         ("file:///tmp/a.html", None, "refused, as in the source tool"),

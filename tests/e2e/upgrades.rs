@@ -46,6 +46,11 @@ fn upgraded(schema: u32) -> World {
 
 /// Starts a daemon on a copy of a frozen database.
 fn with_database(frozen: &str) -> World {
+    with_changed(frozen, |_| {})
+}
+
+/// Starts a daemon on a copy of a frozen database that `change` has changed.
+fn with_changed(frozen: &str, change: impl FnOnce(&rusqlite::Connection)) -> World {
     let mut world = World::bare(afd_tests::TestPhone::start(), "");
     world.daemon.stop();
     let mut database = Vec::new();
@@ -55,6 +60,7 @@ fn with_database(frozen: &str) -> World {
         let _ = std::fs::remove_file(world.dir().join(file));
     }
     std::fs::write(world.dir().join("memory.db"), database).expect("writes");
+    change(&rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens"));
     world.daemon = Daemon::host(world.dir());
     world
 }
@@ -248,4 +254,27 @@ fn pages_with_few_ids_keep_their_states_and_outcomes() {
         let settings = client.ok("observe.page", json!({}))["page"]["state"].clone();
         assert!(settings != "s_702dfe" && settings != "s_e23101", "{settings}");
     }
+}
+
+#[test]
+fn sites_of_schema_19_are_named_by_their_domains() {
+    let world = with_changed("tests/fixtures/schemas/19.db.gz", |database| {
+        database
+            .execute_batch(
+                r#"INSERT INTO apps (uid, origin, app, site, hosts, created_at, updated_at) VALUES
+                    ('s1', 'o', 'web', 'united_com', '["www.united.com"]', 1, 1), ('s2', 'o', 'web', 'localhost_8080', '["localhost:8080"]', 1, 1),
+                    ('s3', 'o', 'web', '127_0_0_1_3000', '["127.0.0.1:3000"]', 1, 1), ('s4', 'o', 'web', 'example_co_uk', '[]', 1, 1);
+                   INSERT INTO memories (uid, origin, session_id, kind, text, app, site, scope, source, prior, confidence, tags, related, created_at, updated_at)
+                    SELECT 'm1', 'o', id, 'fact', 'the lounge opens at five', '', 'book.united.com', 'everybody', 'user', 0.7, 0.7, '[]', '[]', 1, 1
+                    FROM sessions LIMIT 1"#,
+            )
+            .expect("adds sites");
+    });
+    let mut client = world.client();
+    let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    let sites = "SELECT group_concat(site, ' ') FROM (SELECT site FROM apps WHERE site <> '' ORDER BY site)";
+    let sites: String = database.query_row(sites, [], |row| row.get(0)).expect("reads");
+    assert_eq!(sites, "127.0.0.1:3000 example.co.uk localhost:8080 united.com");
+    let found = client.ok("recall.search", json!({"query": "lounge", "site": "https://www.united.com/"}));
+    assert_eq!(found["entries"][0]["site"], "united.com", "{found}");
 }

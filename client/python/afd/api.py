@@ -1626,6 +1626,7 @@ class RecallUpkeep(TypedDict):
     dryRun: bool
     runs: List[UpkeepRun]
     similar: NotRequired[List[SimilarPatterns]]
+    similarCount: int
 
 
 class RecentObservation(TypedDict):
@@ -2698,9 +2699,9 @@ class RecallMethods:
         """Stores a fact, a preference or a procedure."""
         return self._call("recall.store", {"text": text, "app": app, "confidence": confidence, "expiresAt": expires_at, "related": related, "scope": scope, "session": session, "site": site, "source": source, "tags": tags, "title": title, "type": type, "requestKey": request_key}, session=True, key=True)
 
-    def search(self, *, query: str, app: str | None = None, archived: bool | None = None, expires_until: int | None = None, explain: bool | None = None, limit: int | None = None, mode: SearchMode | None = None, of_session: str | None = None, session: str | None = None, since: int | None = None, site: str | None = None, tag: str | None = None, types: List[EntryType] | None = None, until: int | None = None) -> RecallFound:
+    def search(self, *, query: str, app: str | None = None, archived: bool | None = None, expires_until: int | None = None, explain: bool | None = None, limit: int | None = None, mode: SearchMode | None = None, of_session: str | None = None, session: str | None = None, since: int | None = None, site: str | None = None, tags: List[str] | None = None, types: List[EntryType] | None = None, until: int | None = None) -> RecallFound:
         """Searches the memory by words and by meaning."""
-        return self._call("recall.search", {"query": query, "app": app, "archived": archived, "expiresUntil": expires_until, "explain": explain, "limit": limit, "mode": mode, "ofSession": of_session, "session": session, "since": since, "site": site, "tag": tag, "types": types, "until": until}, session=True)
+        return self._call("recall.search", {"query": query, "app": app, "archived": archived, "expiresUntil": expires_until, "explain": explain, "limit": limit, "mode": mode, "ofSession": of_session, "session": session, "since": since, "site": site, "tags": tags, "types": types, "until": until}, session=True)
 
     def get(self, *, uid: str, session: str | None = None) -> RecallEntry:
         """Returns an entry with its complete text."""

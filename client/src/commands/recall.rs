@@ -95,9 +95,9 @@ pub struct Search {
     /// Only entries about this site
     #[arg(long)]
     site: Option<String>,
-    /// Only entries with this tag
-    #[arg(long)]
-    tag: Option<String>,
+    /// Only entries with this tag; repeat it for entries with several tags
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
     /// Only entries that this session recorded
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
@@ -169,7 +169,7 @@ impl Group for Recall {
                 types: search.types,
                 app: search.app,
                 site: search.site,
-                tag: search.tag,
+                tags: search.tags,
                 of_session: search.for_session,
                 since: search.since,
                 until: search.until,

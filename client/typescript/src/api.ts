@@ -1497,6 +1497,7 @@ export interface RecallUpkeep {
   dryRun: boolean;
   runs: UpkeepRun[];
   similar?: SimilarPatterns[];
+  similarCount: number;
 }
 
 /** Summary of an observation. */
@@ -2591,7 +2592,7 @@ export class RecallMethods {
   }
 
   /** Searches the memory by words and by meaning. */
-  search(params: { query: string; app?: string; archived?: boolean; expiresUntil?: number; explain?: boolean; limit?: number; mode?: SearchMode; ofSession?: string; session?: string; since?: number; site?: string; tag?: string; types?: EntryType[]; until?: number }): Promise<RecallFound> {
+  search(params: { query: string; app?: string; archived?: boolean; expiresUntil?: number; explain?: boolean; limit?: number; mode?: SearchMode; ofSession?: string; session?: string; since?: number; site?: string; tags?: string[]; types?: EntryType[]; until?: number }): Promise<RecallFound> {
     return this.#call("recall.search", params, { session: true });
   }
 

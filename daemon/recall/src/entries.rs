@@ -1,5 +1,7 @@
 //! Entries: the row that each entry represents, and the fields that searches filter by.
 
+use std::collections::HashSet;
+
 use afd_proto::Word as _;
 use afd_proto::conversation::Role;
 use afd_proto::recall::EntryType;
@@ -219,11 +221,20 @@ pub fn count_due(connection: &Connection, most: i64) -> Result<i64> {
     )
 }
 
-/// Returns the row ids of the entries with a tag.
-pub fn tagged(connection: &Connection, tag: &str) -> Result<Vec<i64>> {
-    connection.all("SELECT entry_id FROM entry_tags WHERE tag = :tag", args! {tag: text::fold(tag)}, |row| {
-        row.get("entry_id")
-    })
+/// Returns the row ids of the entries with all of the given tags.
+pub fn tagged(connection: &Connection, tags: &[String]) -> Result<HashSet<i64>> {
+    let mut with_all: Option<HashSet<i64>> = None;
+    for tag in tags {
+        let with: Vec<i64> = connection.all(
+            "SELECT entry_id FROM entry_tags WHERE tag = :tag",
+            args! {tag: text::fold(tag)},
+            |row| row.get("entry_id"),
+        )?;
+        let mut with: HashSet<i64> = with.into_iter().collect();
+        with.retain(|id| with_all.as_ref().is_none_or(|others| others.contains(id)));
+        with_all = Some(with);
+    }
+    Ok(with_all.unwrap_or_default())
 }
 
 /// Gives an entry a new version, so that indexes read it again, for example after a vector of another model was stored
@@ -282,12 +293,12 @@ pub fn recorded_since(connection: &Connection, session: i64, since: i64) -> Resu
     )
 }
 
-/// Returns the row ids of up to `limit` entries of a kind, newest first, each with the row id of the row that the entry
+/// Returns the row ids of the entries of a kind, newest first, each with the row id of the row that the entry
 /// represents.
-pub fn of_kind(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i64, i64)>> {
+pub fn of_kind(connection: &Connection, kind: &str) -> Result<Vec<(i64, i64)>> {
     connection.all(
-        "SELECT id, row_id FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 ORDER BY row_id DESC LIMIT :limit",
-        args! {kind, limit},
+        "SELECT id, row_id FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 ORDER BY row_id DESC",
+        args! {kind},
         |row| Ok((row.get("id")?, row.get("row_id")?)),
     )
 }

@@ -8,7 +8,8 @@
 //!
 //! 1. The number of equal bits of the sketches selects 20 candidates per result, at least 1,000.
 //! 2. The dot product of the query vector with the signs selects 3 candidates per result, at least 80.
-//! 3. The vectors of these candidates are read from the database and compared exactly.
+//! 3. The vectors of these candidates are read from the database and compared exactly. The sketch of a vector that was
+//!    emptied is kept, and the cosine is estimated from it.
 //!
 //! Invariant: the index is complete up to its version. If reading fails, the index is reset. The tests compare the
 //! first two stages with a full sort.
@@ -18,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 use super::entries::{self, Filtered, Glance};
 use super::scope::Scope;
-use super::text_index::Corpus;
+use super::text_index::{CommonTokens, Corpus};
 use super::{Turn, vectors};
 use afd_store::Result;
 use afd_store::args;
@@ -69,6 +70,11 @@ impl Sketches {
         }
     }
 
+    fn get(&self, place: usize) -> Option<&[u64]> {
+        let is_present = self.present.get(place).is_some_and(|present| *present);
+        is_present.then(|| &self.bits[place * self.width..(place + 1) * self.width])
+    }
+
     fn clear(&mut self, place: usize) {
         if let Some(present) = self.present.get_mut(place) {
             *present = false;
@@ -94,6 +100,7 @@ pub struct Index {
     turns: FxHashMap<Turn, i64>,
     words: u64,
     entries: usize,
+    common: CommonTokens,
 }
 
 impl Index {
@@ -254,8 +261,9 @@ impl Index {
     }
 
     /// Returns the size of the corpus for full-text search.
-    pub fn corpus(&self) -> Corpus {
-        Corpus { entries: self.entries, mean_words: self.words as f64 / (self.entries.max(1)) as f64 }
+    pub fn corpus(&self) -> Corpus<'_> {
+        let mean_words = self.words as f64 / (self.entries.max(1)) as f64;
+        Corpus { entries: self.entries, mean_words, common: &self.common }
     }
 
     /// Returns the memory that the index uses, in bytes.
@@ -275,6 +283,23 @@ impl Index {
         self.entries.saturating_sub(present)
     }
 
+    /// Returns the cosine of the angle between a vector of unit length and that of an entry. Estimates it from the sketch
+    /// if the vector was emptied; returns `None` if the entry has neither.
+    fn cosine(&self, connection: &Connection, model: i64, vector: &[f32], entry: i64) -> Result<Option<f64>> {
+        if let Some(stored) = vectors::get(connection, model, entry)?.filter(|stored| stored.len() == vector.len()) {
+            return Ok(Some(f64::from(vectors::product(vector, &stored))));
+        }
+        Ok(self.estimate(model, vector, entry))
+    }
+
+    /// Returns the cosine of the angle between a vector of unit length and that of an entry, estimated from its sketch;
+    /// `None` if it has none.
+    pub fn estimate(&self, model: i64, vector: &[f32], entry: i64) -> Option<f64> {
+        let sketches = self.sketches.get(&model).filter(|s| s.width == vector.len().div_ceil(64))?;
+        let sketch = sketches.get(self.place(entry)?)?;
+        Some(vectors::estimated_cosine(vector, sketch))
+    }
+
     /// Compares the vectors of the given entries with a vector of unit length, using the vectors of one model. Returns
     /// the entries with the cosine of the angle, nearest first.
     ///
@@ -290,9 +315,7 @@ impl Index {
     ) -> Result<Vec<(i64, f64)>> {
         let mut exact = Vec::new();
         for entry in entries.filter(|id| self.get(*id).is_some_and(&wanted)) {
-            if let Some(stored) = vectors::get(connection, model, entry)? {
-                exact.push((entry, f64::from(vectors::product(vector, &stored))));
-            }
+            exact.extend(self.cosine(connection, model, vector, entry)?.map(|cosine| (entry, cosine)));
         }
         exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
         Ok(exact)
@@ -326,9 +349,7 @@ impl Index {
         let mut exact = Vec::with_capacity(near.len());
         for place in near {
             let id = self.ids[place];
-            if let Some(stored) = vectors::get(connection, model, id)? {
-                exact.push((id, f64::from(vectors::product(vector, &stored))));
-            }
+            exact.extend(self.cosine(connection, model, vector, id)?.map(|cosine| (id, cosine)));
         }
         exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
         exact.truncate(count);
@@ -353,7 +374,7 @@ fn by_bits_popcnt(sketches: &Sketches, sketch: &[u64], count: usize, wanted: imp
     // Sketches of the usual size, 384 components, need no loop.
     if let Ok(sketch) = <&[u64; 6]>::try_from(sketch) {
         return fewest_bits(sketches, count, wanted, |bits| {
-            bits.try_into().map_or(u32::MAX, |bits: &[u64; 6]| distance(bits, sketch))
+            bits.try_into().map_or(u32::MAX, |bits: &[u64; 6]| distance_of_six(bits, sketch))
         });
     }
     fewest_bits(sketches, count, wanted, |bits| distance(bits, sketch))
@@ -363,6 +384,13 @@ fn by_bits_popcnt(sketches: &Sketches, sketch: &[u64], count: usize, wanted: imp
 #[inline(always)]
 fn distance(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
+}
+
+/// Returns the number of bits in which two sketches of the usual size differ.
+#[inline(always)]
+fn distance_of_six(a: &[u64; 6], b: &[u64; 6]) -> u32 {
+    let of = |i: usize| (a[i] ^ b[i]).count_ones();
+    of(0) + of(1) + of(2) + of(3) + of(4) + of(5)
 }
 
 /// Returns the places of the nearest sketches. Reads each sketch once, and calls `wanted` only if the sketch may be

@@ -23,12 +23,9 @@ pub trait VectorIndex {
     /// Returns the message at a place in a conversation.
     fn at(&self, turn: Turn) -> Option<i64>;
 
-    /// Compares the vectors of the given entries of this store with the query vector. Returns the entries with the
-    /// cosine of the angle, nearest first.
-    ///
-    /// # Errors
-    /// If a vector cannot be read.
-    fn among(&self, connection: &Connection, query: &QueryVector, entries: &[i64]) -> Result<Vec<(i64, f64)>>;
+    /// Returns the cosine of the angle between the query vector and that of an entry of this store, estimated from its
+    /// sketch; `None` if it has none.
+    fn estimate(&self, query: &QueryVector, entry: i64) -> Option<f64>;
 
     /// Returns the entries that the scope allows and whose vectors are nearest to the query vector, with the cosine of
     /// the angle, nearest first. Returns up to `count` entries, or up to half as many again if entries from other
@@ -54,8 +51,8 @@ impl VectorIndex for Index {
         Index::at(self, turn)
     }
 
-    fn among(&self, connection: &Connection, query: &QueryVector, entries: &[i64]) -> Result<Vec<(i64, f64)>> {
-        Index::among(self, connection, query.model, &query.vector, entries.iter().copied(), |_| true)
+    fn estimate(&self, query: &QueryVector, entry: i64) -> Option<f64> {
+        Index::estimate(self, query.model, &query.vector, entry)
     }
 
     fn nearest(
@@ -110,8 +107,8 @@ impl VectorIndex for Answered<'_> {
         self.index.at(turn)
     }
 
-    fn among(&self, connection: &Connection, query: &QueryVector, entries: &[i64]) -> Result<Vec<(i64, f64)>> {
-        VectorIndex::among(self.index, connection, query, entries)
+    fn estimate(&self, query: &QueryVector, entry: i64) -> Option<f64> {
+        VectorIndex::estimate(self.index, query, entry)
     }
 
     fn foreign(&self, scope: &Scope) -> Vec<(i64, &str)> {

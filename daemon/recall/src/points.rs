@@ -104,8 +104,8 @@ pub struct Filters {
     pub site: Option<String>,
     /// Only entries that the session with this uid recorded.
     pub session: Option<String>,
-    /// Only entries with this tag.
-    pub tag: Option<String>,
+    /// Only entries with all of these tags.
+    pub tags: Vec<String>,
     /// Earliest recording time, in Unix milliseconds.
     pub since: Option<i64>,
     /// Latest recording time, in Unix milliseconds.
@@ -131,10 +131,15 @@ impl Filters {
         let equal = [
             ("site", self.site.as_ref().map(|site| json!(site.to_lowercase()))),
             ("session", self.session.as_ref().map(|session| json!(session))),
-            ("tags", self.tag.as_ref().map(|tag| json!(text::fold(tag)))),
             ("archived", (!self.archived).then_some(json!(false))),
         ];
-        must.extend(equal.into_iter().filter_map(|(key, value)| Some(json!({"key": key, "match": {"value": value?}}))));
+        let tags = self.tags.iter().map(|tag| ("tags", Some(json!(text::fold(tag)))));
+        must.extend(
+            equal
+                .into_iter()
+                .chain(tags)
+                .filter_map(|(key, value)| Some(json!({"key": key, "match": {"value": value?}}))),
+        );
         if let Some(since) = self.since {
             must.push(json!({"key": "at", "range": {"gte": since}}));
         }
@@ -170,7 +175,7 @@ mod tests {
         let filters = Filters {
             types: vec![EntryType::Bug, EntryType::Note],
             app: Some("Com.Shop".to_owned()),
-            tag: Some("Öffnen".to_owned()),
+            tags: vec!["Öffnen".to_owned(), "neu".to_owned()],
             since: Some(5),
             expires_until: Some(11),
             now: 9,
@@ -182,8 +187,9 @@ mod tests {
                 "must": [
                     {"key": "type", "match": {"any": ["bug", "note"]}},
                     {"key": "app", "match": {"any": ["com.shop", ""]}},
-                    {"key": "tags", "match": {"value": text::fold("Öffnen")}},
                     {"key": "archived", "match": {"value": false}},
+                    {"key": "tags", "match": {"value": text::fold("Öffnen")}},
+                    {"key": "tags", "match": {"value": "neu"}},
                     {"key": "at", "range": {"gte": 5}},
                     {"key": "expires_at", "range": {"lte": 11}},
                 ],

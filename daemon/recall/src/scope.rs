@@ -83,6 +83,7 @@ impl Scope {
     }
 
     /// Returns whether a search can return an entry, as far as a glance shows.
+    #[inline]
     pub fn may_allow(&self, glance: Glance) -> bool {
         let sees = match self.reader {
             Reader::Keeper => true,

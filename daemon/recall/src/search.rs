@@ -116,7 +116,7 @@ impl Ranked {
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask: &Ask) -> Result<Vec<Ranked>> {
+pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus<'_>, ask: &Ask) -> Result<Vec<Ranked>> {
     let mut lists = Lists {
         connection,
         index,
@@ -127,7 +127,7 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
         places: HashMap::new(),
     };
     lists.search(corpus)?;
-    let candidates = lists.candidates()?;
+    let candidates = lists.candidates();
     let mut ranked: Vec<Ranked> = Vec::with_capacity(candidates.len());
     for entry in candidates {
         let Some(filtered) = index.get(entry) else { continue };
@@ -161,7 +161,7 @@ struct Lists<'a> {
 
 impl Lists<'_> {
     /// Finds the best entries by full text and by vectors.
-    fn search(&mut self, corpus: Corpus) -> Result<()> {
+    fn search(&mut self, corpus: Corpus<'_>) -> Result<()> {
         let Self { connection, index, ask, .. } = *self;
         let allowed = |id: i64| ask.scope.only.as_ref().is_none_or(|only| only.contains(&id));
         let depth = ask.effort.depth.max(ask.limit);
@@ -196,8 +196,8 @@ impl Lists<'_> {
     }
 
     /// Returns the entries in the lists, and the messages beside them that may answer the query. Afterwards, the cosines
-    /// of these entries and of all messages beside them are known.
-    fn candidates(&mut self) -> Result<Vec<i64>> {
+    /// of these entries and of all messages beside them are known or estimated.
+    fn candidates(&mut self) -> Vec<i64> {
         let ask = self.ask;
         let allowed = |id: &i64| ask.scope.only.as_ref().is_none_or(|only| only.contains(id));
         let mut candidates: BTreeSet<i64> = self.places.keys().copied().collect();
@@ -212,10 +212,13 @@ impl Lists<'_> {
         candidates.extend(near.iter().filter(|id| says(id) && allowed(id) && may_be_found(id)));
         near.extend(candidates.iter().filter(|id| **id > 0));
         for (query, cosines) in &mut self.cosines {
-            let unknown: Vec<i64> = near.iter().filter(|id| !cosines.contains_key(id)).copied().collect();
-            cosines.extend(self.index.among(self.connection, query, &unknown)?);
+            for id in &near {
+                if !cosines.contains_key(id) {
+                    cosines.extend(self.index.estimate(query, *id).map(|cosine| (*id, cosine)));
+                }
+            }
         }
-        Ok(candidates.into_iter().collect())
+        candidates.into_iter().collect()
     }
 
     /// Returns how close an entry is to the query, with the messages beside it.

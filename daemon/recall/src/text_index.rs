@@ -16,6 +16,7 @@
 //! a word is comes from the whole index, not from what the caller may see. The tests below check for several queries
 //! that the first result is the same as if all entries were read.
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
@@ -100,11 +101,50 @@ pub fn is_there(connection: &Connection, entry: i64) -> Result<bool> {
 
 /// Size of the full-text corpus.
 #[derive(Debug, Clone, Copy)]
-pub struct Corpus {
+pub struct Corpus<'a> {
     /// Number of entries.
     pub entries: usize,
     /// Mean number of tokens per entry.
     pub mean_words: f64,
+    /// Numbers of entries with common tokens.
+    pub common: &'a CommonTokens,
+}
+
+/// Minimum number of entries with a token for which the number is kept.
+const COMMON: i64 = 1_000;
+/// Share by which the number of entries may change before common tokens are counted again.
+const STALE: f64 = 0.02;
+
+/// Numbers of entries with common tokens. FTS5 counts them anew for each query, which takes as long as reading them.
+#[derive(Debug, Default)]
+pub struct CommonTokens(Mutex<Counted>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    /// Number of entries at the time of the first count.
+    entries: usize,
+    having: FxHashMap<String, i64>,
+}
+
+impl CommonTokens {
+    /// Returns the number of entries with a token.
+    fn count(&self, connection: &Connection, token: &str, entries: usize) -> Result<i64> {
+        let mut counted = self.0.lock();
+        if counted.entries.abs_diff(entries) as f64 > STALE * entries as f64 {
+            *counted = Counted { entries, having: FxHashMap::default() };
+        }
+        if let Some(having) = counted.having.get(token) {
+            return Ok(*having);
+        }
+        drop(counted);
+        let having = connection
+            .first("SELECT doc FROM text_words WHERE term = :token", args! {token}, |row| row.get("doc"))?
+            .unwrap_or(0);
+        if having >= COMMON {
+            self.0.lock().having.insert(token.to_owned(), having);
+        }
+        Ok(having)
+    }
 }
 
 /// An entry that contains words of a query.
@@ -139,7 +179,7 @@ impl Found {
     }
 
     /// Adds an entry that is not in the index as a match, if its tokens contain words of the query.
-    pub fn add(&mut self, entry: i64, tokens: &str, corpus: Corpus) {
+    pub fn add(&mut self, entry: i64, tokens: &str, corpus: Corpus<'_>) {
         let Some(found) = exact(&self.words, &self.aside, entry, tokens, corpus) else { return };
         self.scores.insert(entry, found.score);
         let at = self.matches.partition_point(|other| other.score >= found.score);
@@ -171,7 +211,7 @@ fn quoted(token: &str) -> String {
 }
 
 /// Returns the BM25 weight of a word that occurs `count` times in an entry with `words` tokens.
-fn weight(count: f64, words: f64, corpus: Corpus) -> f64 {
+fn weight(count: f64, words: f64, corpus: Corpus<'_>) -> f64 {
     let norm = K1 * (1.0 - B + B * words / corpus.mean_words.max(1.0));
     count * (K1 + 1.0) / (count + norm)
 }
@@ -203,7 +243,7 @@ fn longer(connection: &Connection, wanted: &Wanted, anywhere: bool) -> Result<Ve
         let mut rows = words.query([])?;
         for _ in 0..LOOKED_AT {
             let Some(row) = rows.next()? else { break };
-            let term = row.get_ref("term")?.as_str().unwrap_or_default();
+            let term = row.get_ref(0)?.as_str().unwrap_or_default();
             if term.contains(&part) && (found.len() as i64) < MAX_LONGER {
                 found.push(term.to_owned());
             }
@@ -213,15 +253,9 @@ fn longer(connection: &Connection, wanted: &Wanted, anywhere: bool) -> Result<Ve
 }
 
 /// Returns the words of a query that are searched for, rarest first.
-fn rated(connection: &Connection, query: &[Wanted], effort: Effort, corpus: Corpus) -> Result<Vec<Rated>> {
-    let mut count = connection.prepare_cached("SELECT doc FROM text_words WHERE term = :token")?;
-    let mut having = |tokens: &[String]| -> Result<i64> {
-        let mut having = 0;
-        for token in tokens {
-            let mut rows = count.query(args! {token})?;
-            having += rows.next()?.map_or(Ok(0), |row| row.get::<_, i64>("doc"))?;
-        }
-        Ok(having)
+fn rated(connection: &Connection, query: &[Wanted], effort: Effort, corpus: Corpus<'_>) -> Result<Vec<Rated>> {
+    let having = |tokens: &[String]| -> Result<i64> {
+        tokens.iter().map(|token| corpus.common.count(connection, token, corpus.entries)).sum()
     };
     let mut counted = Vec::new();
     for wanted in query.iter().take(effort.words) {
@@ -249,7 +283,7 @@ fn rated(connection: &Connection, query: &[Wanted], effort: Effort, corpus: Corp
 const FUNCTION_WORD: f64 = 0.15;
 
 /// Returns the function words of a query, which only count in entries that have other words of it.
-fn aside(connection: &Connection, words: Vec<Wanted>, effort: Effort, corpus: Corpus) -> Result<Vec<Rated>> {
+fn aside(connection: &Connection, words: Vec<Wanted>, effort: Effort, corpus: Corpus<'_>) -> Result<Vec<Rated>> {
     let words: Vec<Wanted> = words.into_iter().map(|word| Wanted { weight: FUNCTION_WORD, ..word }).collect();
     rated(connection, &words, Effort { parts: false, ..effort }, corpus)
 }
@@ -258,7 +292,7 @@ fn aside(connection: &Connection, words: Vec<Wanted>, effort: Effort, corpus: Co
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn words(connection: &Connection, query: &str, corpus: Corpus) -> Result<Vec<(f64, Wanted)>> {
+pub fn words(connection: &Connection, query: &str, corpus: Corpus<'_>) -> Result<Vec<(f64, Wanted)>> {
     let rated = rated(connection, &tokens::of_query(query), Effort::SEARCH, corpus)?;
     Ok(rated.into_iter().map(|word| (word.rarity, word.wanted)).collect())
 }
@@ -289,7 +323,7 @@ pub fn search(
     connection: &Connection,
     query: &str,
     effort: Effort,
-    corpus: Corpus,
+    corpus: Corpus<'_>,
     within: &str,
     words: impl Fn(i64) -> Option<u32>,
 ) -> Result<Found> {
@@ -346,7 +380,7 @@ pub fn search(
 }
 
 /// Returns the match of an entry with these tokens; `None` if it contains no word of the query.
-fn exact(rated: &[Rated], aside: &[Rated], entry: i64, tokens: &str, corpus: Corpus) -> Option<Match> {
+fn exact(rated: &[Rated], aside: &[Rated], entry: i64, tokens: &str, corpus: Corpus<'_>) -> Option<Match> {
     let mut counts: FxHashMap<&str, u32> =
         rated.iter().chain(aside).flat_map(|word| &word.wanted.tokens).map(|token| (token.as_str(), 0)).collect();
     let mut words = 0;

@@ -168,6 +168,15 @@ pub fn product(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f32>()
 }
 
+/// Returns the estimated cosine of the angle between a vector of unit length and one of which only the sketch is known.
+pub fn estimated_cosine(vector: &[f32], sketch: &[u64]) -> f64 {
+    let sign = |i: usize| if sketch[i / 64] >> (i % 64) & 1 == 1 { 1.0 } else { -1.0 };
+    let product: f64 = vector.iter().enumerate().map(|(i, x)| f64::from(*x) * sign(i)).sum();
+    // The mean cosine between a vector with normally distributed components and its signs is the square root of 2/pi.
+    let of_signs = (std::f64::consts::FRAC_2_PI * vector.len() as f64).sqrt();
+    (product / of_signs).clamp(-1.0, 1.0)
+}
+
 /// Maximum number of entries that one call to `lacking` examines.
 const LOOKED_AT: i64 = 1_000;
 
@@ -227,7 +236,8 @@ pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Resu
 }
 
 /// Empties up to `limit` stale vectors of a model: those computed before `before` (Unix milliseconds) whose entries
-/// have not been used since. Returns the row ids of these entries.
+/// have not been used since. Keeps their sketches, by which searches still find the entries. Returns the row ids of
+/// these entries.
 pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64) -> Result<Vec<i64>> {
     let stale: Vec<i64> = connection.all(
         "SELECT v.entry_id FROM embeddings v JOIN entries e ON e.id = v.entry_id
@@ -238,13 +248,26 @@ pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64)
     for entry in &stale {
         let of = args! {model, entry};
         connection.run("UPDATE embeddings SET vector = x'' WHERE model_id = :model AND entry_id = :entry", of)?;
-        delete_sketch(connection, model, *entry)?;
     }
     Ok(stale)
 }
 
-/// Deletes an entry's emptied vectors, so that they are computed again. Returns whether there were any.
+/// Marks an entry's emptied vectors as outdated, so that they are computed again. Returns whether there were any.
 pub fn renew(connection: &Connection, entry: i64) -> Result<bool> {
-    let stale = connection.run("DELETE FROM embeddings WHERE entry_id = :entry AND vector = x''", args! {entry})?;
+    let stale = connection.run(
+        "UPDATE embeddings SET content = 0 WHERE entry_id = :entry AND vector = x'' AND content <> 0",
+        args! {entry},
+    )?;
     Ok(stale > 0)
+}
+
+/// Returns the number of the given entries whose vectors of a model were emptied.
+pub fn count_emptied(connection: &Connection, model: i64, entries: impl Iterator<Item = i64>) -> Result<usize> {
+    let mut emptied = connection
+        .prepare_cached("SELECT 1 FROM embeddings WHERE entry_id = :entry AND model_id = :model AND vector = x''")?;
+    let mut count = 0;
+    for entry in entries {
+        count += usize::from(emptied.exists(args! {entry, model})?);
+    }
+    Ok(count)
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::error::{Error, Result};
 use afd_base::text::cut;
+use afd_screen::page::site;
 use afd_store::now_ms;
 use afd_workspace::erase;
 
@@ -43,6 +44,11 @@ pub(in crate::app) fn name_taken(name: &str) -> Error {
     Error::new(ErrorCode::Conflict, format!("another session is called {name:?}"))
         .hint("choose another name, or rename or delete that session")
         .details(json!({"session": name}))
+}
+
+/// Returns the name of a site that a parameter gives by its domain, a host or a URL.
+pub(in crate::app) fn site_name(given: &str) -> Result<String> {
+    site::name_of(given).ok_or_else(|| Error::param("site", "a domain, a host or a URL", format!("{given:?}")))
 }
 
 /// Checks that a text parameter is neither blank nor longer than `most` characters.

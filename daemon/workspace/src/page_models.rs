@@ -93,7 +93,7 @@ pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limi
             length(:site)) = :site)
          ORDER BY (:page IS NOT NULL AND page = :page) DESC, updated_at DESC LIMIT :limit"
     );
-    let site = page.map(pattern::site);
+    let site = page.map(pattern::origin);
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(args! {app, site, page, limit: MAX_COMPARED}, read)?;
     let mut models: Vec<PageModel> = found.collect::<rusqlite::Result<_>>()?;

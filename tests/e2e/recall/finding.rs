@@ -263,3 +263,33 @@ fn malformed_embeddings_are_not_stored(backend: &Backend) {
     assert!(found["missing"].as_array().is_some_and(|m| !m.is_empty()), "{found}");
     assert_eq!(client.ok("recall.status", json!({}))["models"][0]["embedded"], 0);
 }
+
+#[test]
+fn preferences_are_found_in_every_session_and_tags_narrow_together() {
+    let world = World::new();
+    let mut client = world.client();
+    let store = |client: &mut Client, more: Value| {
+        let mut params = json!({"session": "first", "type": "preference"});
+        params.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        client.ok("recall.store", params)
+    };
+    store(&mut client, json!({"text": "prefers seats at the window", "tags": ["travel", "seats"]}));
+    store(&mut client, json!({"text": "prefers seats without a window", "scope": "session", "tags": ["travel"]}));
+    store(&mut client, json!({"text": "prefers windows of wood", "tags": ["house"]}));
+    let texts = |found: Value| -> Vec<String> {
+        let entries = found["entries"].as_array().expect("entries");
+        entries.iter().map(|entry| entry["text"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let found = client.ok("recall.search", json!({"query": "window seats", "session": "second"}));
+    assert_eq!(texts(found), ["prefers seats at the window", "prefers windows of wood"]);
+    let tagged = |client: &mut Client, tags: Value| {
+        texts(client.ok("recall.search", json!({"query": "window", "session": "first", "tags": tags})))
+    };
+    assert_eq!(tagged(&mut client, json!(["travel", "Seats"])), ["prefers seats at the window"]);
+    assert_eq!(tagged(&mut client, json!(["travel"])).len(), 2);
+    assert_eq!(tagged(&mut client, json!(["travel", "house"])), [""; 0]);
+    let older = texts(client.ok("recall.search", json!({"query": "window", "tag": "house"})));
+    assert_eq!(older, ["prefers windows of wood"], "the name of an older version");
+    let error = client.fails("recall.search", json!({"query": "window", "tags": 5}), "INVALID_PARAMS");
+    assert!(error.message.contains("tags"), "{error:?}");
+}

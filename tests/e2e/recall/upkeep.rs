@@ -75,12 +75,15 @@ fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing(backend: &Ba
 fn stored_memories_move_with_an_export(backend: &Backend) {
     let (from, to) = (backend.world(), backend.world());
     let (mut client, mut other) = (from.client(), to.client());
-    client.ok("recall.store", json!({"text": "the pelican is on leave", "scope": "everybody", "tags": ["zoo"]}));
+    client.ok(
+        "recall.store",
+        json!({"text": "the pelican is on leave", "scope": "everybody", "tags": ["zoo", "keeper"]}),
+    );
     let file = from.dir().join("memory.jsonl");
     client.ok("memory.export", json!({"file": file}));
     for _ in 0..2 {
         other.ok("memory.import", json!({"file": file}));
-        let found = recall(&mut other, json!({"query": "pelican", "tag": "zoo"}));
+        let found = recall(&mut other, json!({"query": "pelican", "tags": ["zoo", "Keeper"]}));
         assert_eq!(told(&found), ["fact the pelican is on leave"], "{found}");
     }
 }

@@ -67,7 +67,7 @@ fn imported_files_are_exported_unchanged() {
     assert_eq!(dry["imported"], report["imported"], "a dry run reports the same as the import");
     assert_eq!(
         (report["imported"][0]["app"].as_str(), report["imported"][1]["site"].as_str()),
-        (Some("Chrome"), Some("united_com"))
+        (Some("Chrome"), Some("united.com"))
     );
     let remarks = report["imported"][0]["remarks"].as_array().expect("remarks");
     assert!(

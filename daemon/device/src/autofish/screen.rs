@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::android::{self, windows};
 use afd_proto::vocabulary::Role;
 use afd_screen::page::snapshot::{Flag, Flags, Node, Snapshot, Trait, Traits, Window, WindowKind};
-use afd_screen::page::{mask, site};
+use afd_screen::page::{mask, pattern, site};
 
 /// Maximum number of additional lines that a window title may span.
 const MAX_TITLE_LINES: usize = 8;
@@ -95,8 +95,8 @@ fn set_site(snapshot: &mut Snapshot) {
     let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::Keyboard);
     let bar = snapshot.nodes.iter().find(|n| n.has(Trait::AddressBar)).and_then(|n| n.text.clone());
     let Some((address, site)) = bar.filter(|_| !typing).and_then(|a| site::parse(&a).map(|s| (a, s))) else { return };
-    snapshot.path = site::path_hash(&address);
-    snapshot.host = Some(site.port.map_or_else(|| site.host.clone(), |port| format!("{}:{port}", site.host)));
+    snapshot.path = pattern::path_hash(&address);
+    snapshot.host = Some(site.address);
     snapshot.site = Some(site.name);
 }
 

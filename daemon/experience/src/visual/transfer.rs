@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
+use afd_screen::page::site;
 use afd_store::exchange::{Kind, Limits, LoadError, Loaded, Loader, MAX_FIGURE, Record, dump_kind, times};
 use afd_store::{Result, Sql as _, args};
 
@@ -80,6 +81,12 @@ pub fn load(
     mut record: Record,
 ) -> std::result::Result<Loaded, LoadError> {
     LIMITS.check(kind.name, &record).map_err(LoadError::Invalid)?;
+    // Older versions of the program named sites by the directories of their exports.
+    if let Some(name) =
+        record.get("site").and_then(Value::as_str).filter(|site| !site.is_empty()).and_then(site::name_of)
+    {
+        record.insert("site".to_owned(), name.into());
+    }
     if let Some(variants) = record.remove(VARIANTS)
         && !loader.knows(connection, kind, &record)?
         && let Some(state) = state_of(connection, &variants)?

@@ -18,7 +18,7 @@ fn entries_of(texts: impl Iterator<Item = String>) -> (Connection, HashMap<i64, 
 
 fn found(of_entries: &(Connection, HashMap<i64, u32>), query: &str, effort: Effort) -> Vec<(i64, f64)> {
     let (connection, words) = of_entries;
-    let corpus = Corpus { entries: words.len(), mean_words: 3.0 };
+    let corpus = Corpus { entries: words.len(), mean_words: 3.0, common: &CommonTokens::default() };
     let found = search(connection, query, effort, corpus, "", |id| words.get(&id).copied()).expect("searches");
     found.matches.iter().map(|m| (m.entry, (m.share * 100.0).round() / 100.0)).collect()
 }
@@ -79,7 +79,7 @@ fn entries_that_may_not_be_found_do_not_hide_those_that_may() {
     words.retain(|id, _| *id == 3);
     connection.execute_batch("DELETE FROM entry_texts WHERE entry_id = 3").expect("deletes");
     insert(&connection, 3, "login mine").expect("indexes");
-    let corpus = Corpus { entries: 500, mean_words: 1.0 };
+    let corpus = Corpus { entries: 500, mean_words: 1.0, common: &CommonTokens::default() };
     let found = search(&connection, "login", FEW, corpus, "\"mine\"", |id| words.get(&id).copied()).expect("searches");
     assert_eq!(found.matches.iter().map(|m| m.entry).collect::<Vec<_>>(), [3]);
 }

@@ -102,7 +102,7 @@ pub fn content_hash(snapshot: &Snapshot) -> String {
     put(snapshot.place.as_deref().unwrap_or(""));
     // The text of the address bar does not count, because it is a field. The site that it names does.
     if let Some(site) = &snapshot.site {
-        put(site);
+        put(&super::site::directory(site));
         put(snapshot.path.as_deref().unwrap_or(""));
     }
     for window in snapshot.windows.iter().filter(|w| matches!(w.kind, WindowKind::Page | WindowKind::Keyboard)) {

@@ -68,8 +68,19 @@ fn is_date(text: &str) -> bool {
     matches!(parts.as_slice(), [year, month, day] if number(year, 4) && number(month, 2) && number(day, 2))
 }
 
-/// Returns the prefix that the patterns of one site or app share.
-pub fn site(pattern: &str) -> String {
+/// Returns the hash of an address's path pattern, as 8 hexadecimal digits. `/item/123` and `/item/456` have the same
+/// pattern. Returns `None` if the path is empty or the address cannot be parsed.
+pub fn path_hash(address: &str) -> Option<String> {
+    let address = address.trim();
+    let whole = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
+    let pattern = of(&whole);
+    let (_, rest) = pattern.split_once("://")?;
+    let path = &rest[rest.find('/')?..];
+    (path != "/").then(|| format!("{:016x}", super::structure::feature(path))[..8].to_owned())
+}
+
+/// Returns the prefix that the patterns of one origin or app share.
+pub fn origin(pattern: &str) -> String {
     match pattern.split_once("://") {
         Some((scheme, rest)) => format!("{scheme}://{}", rest.split(['/', '#']).next().unwrap_or_default()),
         None => pattern.split(['/', '|']).next().unwrap_or_default().to_owned(),
@@ -124,11 +135,20 @@ mod tests {
     }
 
     #[test]
+    fn addresses_of_one_pattern_have_one_hash() {
+        let hash = path_hash("shop.example.com/item/123?q=1");
+        assert!(hash.as_ref().is_some_and(|h| h.len() == 8));
+        assert_eq!(hash, path_hash("https://shop.example.com/item/456#reviews"));
+        assert_ne!(hash, path_hash("shop.example.com/cart"));
+        assert_eq!((path_hash("shop.example.com"), path_hash("https://shop.example.com/?q=1")), (None, None));
+    }
+
+    #[test]
     fn neighbouring_pages_are_similar() {
         let (cart, pay) = (of("https://s.example/shop/cart"), of("https://s.example/shop/pay"));
         assert!(similarity(&cart, &pay) > 0.5 && similarity(&cart, &pay) < 1.0);
         assert_eq!(similarity(&cart, &cart), 1.0);
         assert!(similarity(&cart, &of("https://s.example/about")) < similarity(&cart, &pay));
-        assert_eq!(site(&cart), "https://s.example");
+        assert_eq!(origin(&cart), "https://s.example");
     }
 }

@@ -3,15 +3,11 @@
 /// A site, parsed from a URL. Credentials, path and query are not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// Registrable domain with underscores, such as `united_com`. For a host without a registrable domain, such as
-    /// `localhost` or an IP address: the host and, if there is one, the port, such as `localhost_8080`.
+    /// Registrable domain, such as `united.com`. For a host without a registrable domain, such as `localhost` or an IP
+    /// address: the host and, if there is one, the port, such as `localhost:8080`.
     pub name: String,
-    /// Registrable domain, or the host itself if it has none.
-    pub domain: String,
-    /// Full host name, in lower case.
-    pub host: String,
-    /// Port, if the URL contains one.
-    pub port: Option<u16>,
+    /// Full host name in lower case, with the port if the URL contains one.
+    pub address: String,
 }
 
 /// Parses a URL, a host, or the text of a browser's address bar. Returns `None` if it names no site: a file, an
@@ -36,25 +32,42 @@ pub fn parse(url: &str) -> Option<Site> {
     if !valid || !(address || host == "localhost" || host.contains('.') || port.is_some()) {
         return None;
     }
-    let registrable = (!address).then(|| psl::domain_str(&host)).flatten();
-    let domain = registrable.unwrap_or(&host).to_owned();
-    let plain = |text: &str| text.replace(['.', ':'], "_").replace(['[', ']'], "");
-    let name = match (registrable, port) {
-        (None, Some(port)) => format!("{}_{port}", plain(&host)),
-        _ => plain(&domain),
-    };
-    Some(Site { name, domain, host, port })
+    let registrable = (!address).then(|| psl::domain_str(&host)).flatten().map(str::to_owned);
+    let address = port.map_or_else(|| host.clone(), |port| format!("{host}:{port}"));
+    Some(Site { name: registrable.unwrap_or_else(|| address.clone()), address })
 }
 
-/// Returns the hash of an address's path pattern, as 8 hexadecimal digits. `/item/123` and `/item/456` have the same
-/// pattern. Returns `None` if the path is empty or the address cannot be parsed.
-pub fn path_hash(address: &str) -> Option<String> {
-    let address = address.trim();
-    let whole = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
-    let pattern = super::pattern::of(&whole);
-    let (_, rest) = pattern.split_once("://")?;
-    let path = &rest[rest.find('/')?..];
-    (path != "/").then(|| format!("{:016x}", super::structure::feature(path))[..8].to_owned())
+/// Returns the name of the site that a caller names by its domain, a host, a URL, or the name of its directory in an
+/// export.
+pub fn name_of(given: &str) -> Option<String> {
+    let site = parse(given).or_else(|| parse(&of_directory(given))).map(|site| site.name);
+    site.or_else(|| is_word(given).then(|| given.to_lowercase()))
+}
+
+/// Returns whether a text can be the name of a host in a local network.
+fn is_word(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    !text.is_empty() && text.len() <= 253 && text.chars().all(is_part)
+}
+
+/// Returns the name of a site's directory in an export: the name of the site with underscores. Fingerprints of pages
+/// contain this name, too.
+pub fn directory(site: &str) -> String {
+    site.replace(['.', ':'], "_").replace(['[', ']'], "")
+}
+
+/// Returns the host of a site, with its port if the name has one, given the name of its directory in an export.
+fn of_directory(name: &str) -> String {
+    let parts: Vec<&str> = name.split('_').collect();
+    let is_number = |part: &&str| part.parse::<u16>().is_ok();
+    let (host, port) = match parts.split_last() {
+        // An IP address has four numbers.
+        Some((last, host)) if is_number(last) && (host.len() == 4 || !host.iter().all(|part| is_number(&part))) => {
+            (host, Some(last))
+        }
+        _ => (parts.as_slice(), None),
+    };
+    host.join(".") + &port.map_or_else(String::new, |port| format!(":{port}"))
 }
 
 fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
@@ -85,35 +98,42 @@ mod tests {
         for url in
             ["https://www.united.com/en/us", "united.com", "UNITED.COM.", "https://u:p@Book.United.com:8443/x?y@z"]
         {
-            assert_eq!(name(url).as_deref(), Some("united_com"), "{url}");
+            assert_eq!(name(url).as_deref(), Some("united.com"), "{url}");
         }
-        assert_eq!(name("https://kyfw.12306.cn/otn").as_deref(), Some("12306_cn"));
-        assert_eq!(name("http://shop.example.co.uk").as_deref(), Some("example_co_uk"));
-        assert_eq!(name("https://me.github.io/").as_deref(), Some("me_github_io"), "a public suffix");
+        assert_eq!(name("https://kyfw.12306.cn/otn").as_deref(), Some("12306.cn"));
+        assert_eq!(name("http://shop.example.co.uk").as_deref(), Some("example.co.uk"));
+        assert_eq!(name("https://me.github.io/").as_deref(), Some("me.github.io"), "a public suffix");
         let site = parse("https://User:pw@Shop.Example.COM:8443/a").expect("a site");
-        assert_eq!(
-            (site.domain.as_str(), site.host.as_str(), site.port),
-            ("example.com", "shop.example.com", Some(8443))
-        );
+        assert_eq!((site.name.as_str(), site.address.as_str()), ("example.com", "shop.example.com:8443"));
         assert!(!format!("{site:?}").contains("pw"));
     }
 
     #[test]
     fn localhost_and_addresses_keep_their_port() {
-        assert_eq!(name("http://localhost:8080/x").as_deref(), Some("localhost_8080"));
+        assert_eq!(name("http://localhost:8080/x").as_deref(), Some("localhost:8080"));
         assert_eq!(name("localhost").as_deref(), Some("localhost"));
-        assert_eq!(name("http://127.0.0.1:3000").as_deref(), Some("127_0_0_1_3000"));
-        assert_eq!(name("https://[::1]:3000/").as_deref(), Some("__1_3000"));
-        assert_eq!(name("intranet:81").as_deref(), Some("intranet_81"));
+        assert_eq!(name("http://127.0.0.1:3000").as_deref(), Some("127.0.0.1:3000"));
+        assert_eq!(name("https://[::1]:3000/").as_deref(), Some("[::1]:3000"));
+        assert_eq!(name("intranet:81").as_deref(), Some("intranet:81"));
     }
 
     #[test]
-    fn addresses_of_one_pattern_have_one_hash() {
-        let hash = path_hash("shop.example.com/item/123?q=1");
-        assert!(hash.as_ref().is_some_and(|h| h.len() == 8));
-        assert_eq!(hash, path_hash("https://shop.example.com/item/456#reviews"));
-        assert_ne!(hash, path_hash("shop.example.com/cart"));
-        assert_eq!((path_hash("shop.example.com"), path_hash("https://shop.example.com/?q=1")), (None, None));
+    fn callers_name_sites_by_domain_host_url_or_directory() {
+        for (given, site) in [
+            ("united.com", "united.com"),
+            ("https://www.united.com/book?x", "united.com"),
+            ("united_com", "united.com"),
+            ("www_united_com", "united.com"),
+            ("example_co_uk", "example.co.uk"),
+            ("localhost_8080", "localhost:8080"),
+            ("127_0_0_1_3000", "127.0.0.1:3000"),
+            ("127_0_0_1", "127.0.0.1"),
+            ("Intranet", "intranet"),
+        ] {
+            assert_eq!(name_of(given).as_deref(), Some(site), "{given}");
+        }
+        assert_eq!((name_of("two words"), name_of(""), name_of("file:///x")), (None, None, None));
+        assert_eq!(directory("[::1]:3000"), "__1_3000");
     }
 
     #[test]

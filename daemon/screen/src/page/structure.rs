@@ -52,7 +52,8 @@ impl Structure {
     /// Returns the key of the structure, as 32 hexadecimal digits. Equal structures have equal keys.
     pub fn key(&self) -> String {
         let mut hash = Sha256::new();
-        for part in [Some(&self.app), self.site.as_ref(), Some(&self.place), self.title.as_ref()] {
+        let site = self.site.as_deref().map(super::site::directory);
+        for part in [Some(&self.app), site.as_ref(), Some(&self.place), self.title.as_ref()] {
             hash.update(part.map_or("", String::as_str).as_bytes());
             hash.update([0, u8::from(part.is_some())]);
         }

@@ -14,6 +14,7 @@ use afd_experience::visual::{scope, states};
 use afd_recall::entries::Source;
 use afd_recall::{Described, Turn, memories};
 use afd_screen::page::fingerprint::activity_of;
+use afd_screen::page::site;
 use afd_store::{Connection, Result, said_elsewhere};
 use afd_workspace::{self as session, bugs, page_models, patterns, results, tasks};
 
@@ -81,12 +82,9 @@ fn is_own(scope: Option<RecordScope>) -> bool {
     scope == Some(RecordScope::Session)
 }
 
-/// Returns the host of a page that is a URL; empty for other pages.
+/// Returns the site of a page that is a URL; empty for other pages.
 fn site_of(page: Option<&str>) -> String {
-    let host = page
-        .and_then(|page| page.split_once("://"))
-        .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    host.map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned()).unwrap_or_default()
+    page.filter(|page| page.contains("://")).and_then(site::parse).map(|site| site.name).unwrap_or_default()
 }
 
 /// Joins the non-empty parts of searchable text. Each part is on its own line, after its name.
@@ -262,7 +260,7 @@ fn memory(c: &Connection, id: i64) -> Result<Option<Described>> {
         title: memory.title.unwrap_or_default(),
         text: memory.text,
         app: memory.app,
-        site: memory.site,
+        site: site::name_of(&memory.site).unwrap_or(memory.site),
         session: Some(memory.session),
         private: memory.scope == PatternScope::Session,
         confidence: memory.confidence,

@@ -1,6 +1,5 @@
 //! Implements `recall.search` and `recall.get`.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use serde_json::json;
 use super::indexed::unindexed;
 use super::show::{self, Asked};
 use super::{Current, Recall, qdrant};
-use crate::app::checks::check_session;
+use crate::app::checks::{check_session, site_name};
 use crate::app::session::known;
 use crate::app::{Core, Error, Methods, Result};
 use afd_base::config::RecallSettings;
@@ -143,6 +142,8 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
 /// Those of [`search`].
 pub async fn search_with(core: &Arc<Core>, params: &RecallSearchParams, excerpt: usize) -> Result<RecallFound> {
     let (limit, session) = check(params)?;
+    let site = params.site.as_deref().map(site_name).transpose()?;
+    let params = RecallSearchParams { site, ..params.clone() };
     let of_session = match &params.of_session {
         Some(name) => Some(known(core, name).await?.id),
         None => None,
@@ -160,19 +161,22 @@ pub async fn search_with(core: &Arc<Core>, params: &RecallSearchParams, excerpt:
     let model = embedded.identity().unwrap_or(BUILTIN).to_owned();
     let mut answer = None;
     if usable && settings.qdrant_url.is_some() {
-        let filters = filters(&core.store, params, of_session).await?;
+        let filters = filters(&core.store, &params, of_session).await?;
         let (answered, without) = qdrant::ask(&core.recall, &settings, embedded.searched(), &filters, limit).await;
         answer = answered;
         missing.extend(without);
     }
     Recall::read_first(core, embedded.identity()).await?;
     let half_life_days = settings.half_life_days as f64;
-    let params = params.clone();
     let search = Search { params, limit, excerpt, session, of_session, mode, half_life_days, embedded, answer };
     let own = core.clone();
     let found = core.store.read_all(move |c| search.run(&own, c)).await?;
     missing.extend(found.unusable);
     missing.extend(found.unindexed);
+    if found.emptied > 0 {
+        missing
+            .push(format!("exact vectors of {model} for {} of the entries found, which are made again", found.emptied));
+    }
     if found.pending > 0 {
         missing.push(format!("vectors of {model} for {} entries, which are still being made", found.pending));
     }
@@ -217,6 +221,8 @@ struct Found {
     used: Vec<i64>,
     /// Number of entries whose vectors are still to be computed.
     pending: usize,
+    /// Number of entries found whose vectors were emptied, because they were not used for long.
+    emptied: usize,
     /// Reason why the query vector was dropped; `None` if it was not dropped.
     unusable: Option<String>,
     /// Message that entries are not in the index yet; `None` if all are.
@@ -228,10 +234,10 @@ impl Search {
         let asking = session::find(c, &self.session)?;
         let scope = self.scope(c, asking)?;
         let Self { params, limit, excerpt, mode, half_life_days, .. } = self;
-        let resolved = self.answer.map(|answer| answer.resolve(c, core.store.origin(), params.tag.as_deref()));
+        let resolved = self.answer.map(|answer| answer.resolve(c, core.store.origin(), &params.tags));
         let resolved = resolved.transpose()?;
         let (embedded, unusable) = self.embedded.checked(c)?;
-        let (ranked, pending) = core.recall.with_index(c, embedded.identity(), |index, builtin, other| {
+        let (ranked, pending, emptied) = core.recall.with_index(c, embedded.identity(), |index, builtin, other| {
             // If the model has no vectors in this store, vectors from other stores are searched.
             let unused = resolved.as_ref().map(|resolved| resolved.model).filter(|model| *model < 0);
             let (builtin, other) = match embedded.identity() {
@@ -257,13 +263,16 @@ impl Search {
             // A model without any vectors lacks vectors for all entries.
             let lacking = || other.map_or(index.corpus().entries, |model| index.without_sketch(model));
             let pending = if complete { 0 } else { lacking() };
-            Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
+            let ranked = search::run(c, vectors, index.corpus(), &ask)?;
+            let own = ranked.iter().map(|hit| hit.entry).filter(|id| *id > 0);
+            let emptied = other.map_or(Ok(0), |model| vectors::count_emptied(c, model, own))?;
+            Ok((ranked, pending, emptied))
         })?;
         let asked = Asked { query: &params.query, session: asking, explain: params.explain(), excerpt };
         let foreign = resolved.map(|resolved| resolved.entries).unwrap_or_default();
         let entries = show::found(c, &ranked, &asked, &foreign)?;
         let used = ranked.iter().map(|hit| hit.entry).filter(|id| *id > 0).collect();
-        Ok(Found { entries, used, pending, unusable, unindexed: unindexed(c)? })
+        Ok(Found { entries, used, pending, emptied, unusable, unindexed: unindexed(c)? })
     }
 
     /// Returns the filter for the entries to search, given the row id of the asking session.
@@ -273,9 +282,9 @@ impl Search {
             reader: Reader::of(asking),
             types: types(params),
             app: params.app.as_deref().map(name_hash),
-            site: params.site.as_deref().map(|site| name_hash(&site_name(site))),
+            site: params.site.as_deref().map(name_hash),
             of_session: self.of_session,
-            only: params.tag.as_deref().map(|tag| entries::tagged(c, tag)).transpose()?.map(HashSet::from_iter),
+            only: (!params.tags.is_empty()).then(|| entries::tagged(c, &params.tags)).transpose()?,
             since: params.since,
             until: params.until,
             expires_until: params.expires_until,
@@ -307,9 +316,9 @@ async fn filters(store: &Store, p: &RecallSearchParams, of_session: Option<i64>)
     Ok(Filters {
         types: p.types.clone(),
         app: p.app.clone(),
-        site: p.site.as_deref().map(site_name),
+        site: p.site.clone(),
         session,
-        tag: p.tag.clone(),
+        tags: p.tags.clone(),
         since: p.since,
         until: p.until,
         expires_until: p.expires_until,
@@ -318,18 +327,14 @@ async fn filters(store: &Store, p: &RecallSearchParams, of_session: Option<i64>)
     })
 }
 
-/// Returns the name of a site, given the name, a host or a URL.
-pub fn site_name(site: &str) -> String {
-    let rest = site.trim().split_once("://").map_or(site.trim(), |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default().to_lowercase();
-    host.strip_prefix("www.").map_or(host.clone(), str::to_owned)
-}
-
 /// Returns the types of entries that a search returns. Messages are left out if the search is limited to entries about
 /// something, which messages are not said to be about, unless messages are asked for.
 fn types(p: &RecallSearchParams) -> Vec<EntryType> {
-    let filtered =
-        p.app.is_some() || p.site.is_some() || p.tag.is_some() || p.of_session.is_some() || p.expires_until.is_some();
+    let filtered = p.app.is_some()
+        || p.site.is_some()
+        || !p.tags.is_empty()
+        || p.of_session.is_some()
+        || p.expires_until.is_some();
     if p.types.is_empty() && filtered {
         return EntryType::ALL.iter().copied().filter(|kind| *kind != EntryType::Message).collect();
     }

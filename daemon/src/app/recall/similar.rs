@@ -18,39 +18,35 @@ use afd_workspace::patterns;
 
 /// Minimum cosine for two patterns to be reported.
 const NEAR: f64 = 0.95;
-/// Maximum number of pairs that are reported.
+/// Maximum number of pairs that are listed.
 const TOLD: usize = 20;
-/// Maximum number of patterns that are examined, newest first.
-const LOOKED_AT: i64 = 2_000;
 /// Maximum number of patterns that are examined at a time.
 const AT_A_TIME: usize = 50;
 /// Maximum number of neighbours that are examined for each pattern.
-const NEIGHBOURS: usize = 40;
+const NEIGHBOURS: usize = 200;
 /// Maximum length of the reported text of a pattern, in characters.
 const BRIEF: usize = 200;
 
-/// Returns pairs of patterns that may mean the same, found by comparing vectors of the configured or the built-in
-/// model.
+/// Returns the pairs of patterns that most likely mean the same, and the number of all pairs that may. They are found by
+/// comparing vectors of the configured and the built-in model.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub async fn patterns(core: &Arc<Core>) -> std::result::Result<Vec<SimilarPatterns>, StoreError> {
+pub async fn patterns(core: &Arc<Core>) -> std::result::Result<(Vec<SimilarPatterns>, usize), StoreError> {
     let current = core.recall.model(&core.config.get().recall.clone()).await;
     let identity = current.model.map(|model| model.identity().to_owned());
     Recall::read_first(core, identity.as_deref()).await?;
-    let looked_at = core.store.read_all(|c| entries::of_kind(c, "pattern", LOOKED_AT)).await?;
-    let mut pairs: Vec<SimilarPatterns> = Vec::new();
-    for some in looked_at.chunks(AT_A_TIME) {
+    let all = core.store.read_all(|c| entries::of_kind(c, "pattern")).await?;
+    let (mut pairs, mut count): (Vec<SimilarPatterns>, usize) = (Vec::new(), 0);
+    for some in all.chunks(AT_A_TIME) {
         let (own, identity, some) = (core.clone(), identity.clone(), some.to_vec());
         let found = core.store.read_all(move |c| near(&own.recall, c, identity.as_deref(), &some)).await?;
+        count += found.len();
         pairs.extend(found);
-        if pairs.len() >= TOLD {
-            break;
-        }
+        pairs.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then((a.id, a.other).cmp(&(b.id, b.other))));
+        pairs.truncate(TOLD);
     }
-    pairs.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then((a.id, a.other).cmp(&(b.id, b.other))));
-    pairs.truncate(TOLD);
-    Ok(pairs)
+    Ok((pairs, count))
 }
 
 /// Returns pairs of similar patterns: one from `some`, and an older one. `some` contains the entry id and row id of

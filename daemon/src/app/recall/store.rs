@@ -7,15 +7,16 @@ use afd_proto::ErrorCode;
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{
     RecallDelete, RecallDeleteParams, RecallDeleted, RecallEntry, RecallStore, RecallStoreParams, RecallStored,
+    StoredType,
 };
 use afd_proto::vocabulary::RecordScope;
 use serde_json::json;
 
 use super::indexed::AtHand;
-use super::search::{no_entry, site_name};
+use super::search::no_entry;
 use super::show::{self, Asked};
 use super::{Recall, qdrant};
-use crate::app::checks::{check_session, check_text};
+use crate::app::checks::{check_session, check_text, site_name};
 use crate::app::daemon::backups;
 use crate::app::session::scope_of;
 use crate::app::{Core, Error, Methods, Result};
@@ -47,8 +48,13 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
     check_session(name)?;
     let app = params.app.clone().unwrap_or_default();
     let session = core.sessions.row(&core.store, name).await?;
-    let for_all = !app.is_empty() && scope_of(core, None, session).await? == RecordScope::App;
-    let scope = params.scope.unwrap_or(if for_all { PatternScope::App } else { PatternScope::Session });
+    let scope = match params.scope {
+        Some(scope) => scope,
+        // What the user prefers holds whichever session learned it.
+        None if params.kind() == StoredType::Preference => PatternScope::Everybody,
+        None if !app.is_empty() && scope_of(core, None, session).await? == RecordScope::App => PatternScope::App,
+        None => PatternScope::Session,
+    };
     if scope == PatternScope::App && app.is_empty() {
         return Err(Error::param("scope", "session or everybody, because it is about no app", "app"));
     }
@@ -59,7 +65,7 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
         title: params.title.as_deref().map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned),
         text: params.text.trim().to_owned(),
         app,
-        site: params.site.as_deref().map(site_name).unwrap_or_default(),
+        site: params.site.as_deref().map(site_name).transpose()?.unwrap_or_default(),
         scope,
         source: params.source().trim().to_owned(),
         confidence: params.confidence(),

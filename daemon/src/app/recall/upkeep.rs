@@ -54,7 +54,8 @@ pub async fn upkeep(core: &Arc<Core>, params: &RecallUpkeepParams) -> Result<Rec
     let changes = run(core, dry_run).await?;
     let runs = core.store.read_all(|c| log::newest(c, RUNS)).await?;
     let runs = runs.into_iter().map(|(at, changes)| UpkeepRun { at, changes }).collect();
-    Ok(RecallUpkeep { dry_run, changes, runs, similar: similar::patterns(core).await? })
+    let (similar, similar_count) = similar::patterns(core).await?;
+    Ok(RecallUpkeep { dry_run, changes, runs, similar, similar_count: similar_count as u64 })
 }
 
 /// Runs the job.

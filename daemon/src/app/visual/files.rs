@@ -73,7 +73,8 @@ fn scope_of(directory: &Directory, wanted: Option<&str>, app: &mut String) -> Sc
         }
         Some(dir) => {
             let of_domain = text("domain").and_then(site::parse).map(|s| s.name);
-            Scope { app: app.clone(), site: Some(of_domain.unwrap_or_else(|| dir.to_lowercase())) }
+            let site = of_domain.or_else(|| site::name_of(dir)).unwrap_or_else(|| dir.to_lowercase());
+            Scope { app: app.clone(), site: Some(site) }
         }
     }
 }
@@ -87,7 +88,9 @@ impl Core {
         dry_run: bool,
         session: i64,
     ) -> Result<ImportedScope> {
-        if let Some(dir) = directory.site.clone().filter(|dir| Some(dir) != scope.site.as_ref()) {
+        if let Some(dir) =
+            directory.site.clone().filter(|dir| Some(dir) != scope.site.as_deref().map(site::directory).as_ref())
+        {
             directory.meta.insert("_dir".to_owned(), dir.into());
         }
         let (path, pages, name) = (directory.path.clone(), directory.pages.clone(), directory.name.clone());

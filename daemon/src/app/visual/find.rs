@@ -8,27 +8,13 @@ use afd_proto::visual::ScopeSelector;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
+use crate::app::checks::site_name;
 use crate::app::{Core, Error, Result};
 use afd_experience::memory::{log, observations};
 use afd_experience::visual::components;
 use afd_experience::visual::scope::{self, Known, Scope};
 use afd_experience::visual::states::{self, State};
-use afd_screen::page::site;
 use afd_store::{Connection, Result as Stored};
-
-/// Returns the name of a site given by name, host or URL.
-pub(super) fn site_name(given: &str) -> Result<String> {
-    if let Some(site) = site::parse(given) {
-        return Ok(site.name);
-    }
-    let is_name =
-        !given.is_empty() && given.len() <= 253 && given.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
-    if is_name {
-        Ok(given.to_lowercase())
-    } else {
-        Err(Error::param("site", "a site name, a host or a URL", format!("{given:?}")))
-    }
-}
 
 /// Normalises an app name for comparison, so that `Google Chrome` matches `google_chrome`.
 fn folded(app: &str) -> String {

@@ -10,9 +10,10 @@ use afd_proto::ErrorCode;
 use afd_proto::visual::{Detection, LearnParams, LearnResult, StateRef, VisualLearn};
 use afd_proto::vocabulary::{ObservationSource, Role};
 
+use super::UPKEEP_JOB;
 use super::detected::all_detected;
 use super::pictures::{self, Screenshot};
-use super::{UPKEEP_JOB, find};
+use crate::app::checks::site_name;
 use crate::app::observe::capture::CaptureOptions;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::rows::count;
@@ -141,15 +142,14 @@ async fn learn_all(
     };
     if let Some(site) = params.site.as_deref().and_then(site::parse) {
         let scope = Scope { app: learned.about.app.clone(), site: learned.about.site.clone() };
-        let host = site.port.map_or_else(|| site.host.clone(), |port| format!("{}:{port}", site.host));
-        core.store.write(move |c| scope::add_host(c, &scope, &host)).await?;
+        core.store.write(move |c| scope::add_host(c, &scope, &site.address)).await?;
     }
     Ok(learned)
 }
 
 /// Returns the scope given by the parameters. Without a device, the app must be named.
 fn scope_of(params: &LearnParams) -> Result<Scope> {
-    let site = params.site.as_deref().map(find::site_name).transpose()?;
+    let site = params.site.as_deref().map(site_name).transpose()?;
     match params.app.as_ref().filter(|app| !app.trim().is_empty()) {
         Some(app) => Ok(Scope { app: app.clone(), site }),
         None => Err(Error::param("app", "the name of the app", "nothing")),
@@ -216,7 +216,7 @@ async fn from_screen(
     {
         return Err(Error::param("app", &format!("the app on the screen, {there:?}"), format!("{app:?}")));
     }
-    let site = params.site.as_deref().map(find::site_name).transpose()?.or_else(|| look.snapshot().site.clone());
+    let site = params.site.as_deref().map(site_name).transpose()?.or_else(|| look.snapshot().site.clone());
     let lesson = match structures {
         Some(structures) => {
             let structure = Structure { site: site.clone(), ..structures.front.clone() };

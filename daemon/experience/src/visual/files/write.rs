@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Content, OURS, Ordered, directory_of, local, picture_of};
 use crate::visual::components::{self, Component};
 use crate::visual::graph::Graph;
-use crate::visual::scope::{self, Known};
+use crate::visual::scope::Known;
 use crate::visual::states::{self, State};
 use afd_screen::page::site;
 use afd_store::{Result, Sql as _, args};
@@ -62,7 +62,7 @@ fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<
     let text: Option<String> =
         connection.query_row("SELECT extra FROM apps WHERE id = :id", args! {id: known.id}, |row| row.get("extra"))?;
     let extra = extra(text.as_deref());
-    Ok(directory_of(extra.get("_dir").and_then(Value::as_str).unwrap_or(site)))
+    Ok(directory_of(&extra.get("_dir").and_then(Value::as_str).map_or_else(|| site::directory(site), str::to_owned)))
 }
 
 /// Parses the members of an imported row that were preserved unchanged.
@@ -94,18 +94,6 @@ fn put_rest(row: &mut Ordered, extra: Map<String, Value>) {
     row.0.extend(extra.into_iter().filter(|(key, _)| !key.starts_with('_')));
 }
 
-/// Returns the domain of a site, from which an import derives the site's name. Returns an empty string for an app.
-fn domain(connection: &Connection, known: &Known) -> Result<String> {
-    let Some(site) = &known.scope.site else { return Ok(String::new()) };
-    let hosts = scope::hosts(connection, known.id)?;
-    let of_host = hosts.iter().find_map(|host| {
-        let parsed = site::parse(host).filter(|s| &s.name == site)?;
-        // A host without a registrable domain is named with its port.
-        Some(if site::parse(&parsed.domain).is_some_and(|s| &s.name == site) { parsed.domain } else { host.clone() })
-    });
-    Ok(of_host.unwrap_or_else(|| site.clone()))
-}
-
 fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> Result<Ordered> {
     let (text, width, height): (Option<String>, Option<i64>, Option<i64>) = connection.query_row(
         "SELECT extra, image_width, image_height FROM apps WHERE id = :id",
@@ -119,7 +107,7 @@ fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> 
     }
     let mut row = Ordered::default();
     put(&mut row, &extra, "app", json!(known.scope.app));
-    put(&mut row, &extra, "domain", json!(domain(connection, known)?));
+    put(&mut row, &extra, "domain", json!(known.scope.site.clone().unwrap_or_default()));
     put(&mut row, &extra, "detect_count", json!(known.learn_count));
     put(&mut row, &extra, "last_updated", known.learned_at.map_or(Value::Null, |at| json!(local(at))));
     put(&mut row, &extra, "img_size", width.zip(height).map_or(Value::Null, |(w, h)| json!([w, h])));

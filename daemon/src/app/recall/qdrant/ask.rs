@@ -74,21 +74,20 @@ pub async fn ask(
 }
 
 impl Answer {
-    /// Maps a response to entries in this database. Entries from other stores must have the tag `tag`, if it is given.
+    /// Maps a response to entries in this database. Entries from other stores must have all of the tags `tags`.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn resolve(self, c: &Connection, origin: &str, tag: Option<&str>) -> Result<Resolved> {
+    pub fn resolve(self, c: &Connection, origin: &str, tags: &[String]) -> Result<Resolved> {
         // A store without entries has no row of the model, but finds entries from other stores.
         let model = vectors::find_model(c, &self.identity)?.map_or(UNUSED, |model| model.id);
-        let tag = tag.map(text::fold);
+        let tags: Vec<String> = tags.iter().map(|tag| text::fold(tag)).collect();
         let mut resolved = Resolved { model, own: Vec::new(), foreign: HashMap::new(), entries: HashMap::new() };
         for (i, Neighbour { score, payload }) in self.neighbours.into_iter().enumerate() {
             let known = entries::id_of(c, &payload.uid)?;
             if payload.origin == origin {
                 resolved.own.extend(known);
-            } else if known.is_none() && is_entry(&payload) && tag.as_ref().is_none_or(|tag| payload.tags.contains(tag))
-            {
+            } else if known.is_none() && is_entry(&payload) && tags.iter().all(|tag| payload.tags.contains(tag)) {
                 let id = -1 - i as i64;
                 resolved.foreign.insert(
                     id,
