@@ -103,17 +103,22 @@ impl Scope {
             // A conversation belongs to one session, and has messages only.
             return any(vec![entries::of_thread(thread)]);
         }
-        // Messages are always private.
-        let public = (self.types != [EntryType::Message]).then(entries::seen_by_all);
-        let mut all: Vec<String> = match self.reader {
-            Reader::Keeper => Vec::new(),
-            Reader::Session(session) => vec![any(public.into_iter().chain([entries::of_session(session)]).collect())],
-            Reader::Nobody => public.into_iter().map(|token| any(vec![token])).collect(),
-        };
-        if !self.types.is_empty() {
-            all.push(any(self.types.iter().map(|kind| entries::of_type(*kind)).collect()));
+        // Messages are always private. What one session recorded needs no other filter: it is a small part of the index.
+        let only_messages = self.types == [EntryType::Message];
+        let reader = if let Reader::Session(session) = self.reader { Some(session) } else { None };
+        let mut all: Vec<String> = Vec::new();
+        if let Some(session) = self.of_session.or(reader.filter(|_| only_messages)) {
+            all.push(any(vec![entries::of_session(session)]));
+        } else {
+            let public = (!only_messages).then(entries::seen_by_all);
+            let seen: Vec<String> = reader.map(entries::of_session).into_iter().chain(public).collect();
+            if self.reader != Reader::Keeper && !seen.is_empty() {
+                all.push(any(seen));
+            }
+            if !self.types.is_empty() {
+                all.push(any(self.types.iter().map(|kind| entries::of_type(*kind)).collect()));
+            }
         }
-        all.extend(self.of_session.map(|session| any(vec![entries::of_session(session)])));
         all.extend(self.properties.iter().map(|token| any(vec![token.clone()])));
         all.join(" AND ")
     }

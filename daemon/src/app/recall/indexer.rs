@@ -62,6 +62,15 @@ fn derive(c: &Connection, source: &Source) -> Result<()> {
     }
 }
 
+/// Derives the entry of a row in the write that recorded the row, which saves a write when the caller will read it. If
+/// that fails, the entry stays due.
+pub fn derive_now(c: &Connection, uid: &str) {
+    let derived = entries::find(c, uid).and_then(|source| source.map_or(Ok(()), |source| derive(c, &source)));
+    if let Err(error) = derived {
+        tracing::warn!(%error, "cannot derive an entry while its row is recorded; it is tried again afterwards");
+    }
+}
+
 /// Starts the tasks that derive entries after each commit that marked some.
 pub fn start(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::indexed::AtHand;
 use super::search::no_entry;
 use super::show::{self, Asked};
-use super::{Recall, qdrant};
+use super::{Recall, indexer, qdrant};
 use crate::app::checks::{check_session, check_text, site_name};
 use crate::app::daemon::backups;
 use crate::app::session::scope_of;
@@ -75,7 +75,13 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
         created_at: now_ms(),
     };
     let (origin, session) = (core.store.origin().to_owned(), new.session);
-    let (uid, updated) = core.store.write(move |c| memories::store(c, &origin, &new)).await?;
+    let stored = core.store.write(move |c| {
+        let stored = memories::store(c, &origin, &new)?;
+        indexer::derive_now(c, &stored.0);
+        Ok::<_, StoreError>(stored)
+    });
+    let (uid, updated) = stored.await?;
+    core.recall.nudge();
     // Near duplicates are found by vectors, including that of the new entry.
     core.recall.catch_up().await;
     let own = core.clone();
