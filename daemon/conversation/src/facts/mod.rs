@@ -22,7 +22,7 @@ pub mod cues;
 mod fold;
 mod split;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use afd_proto::conversation::Role;
 
@@ -50,6 +50,10 @@ const SHORT_MESSAGE_WORDS: usize = 24;
 const SHORT_MESSAGE_CHARS: usize = 40;
 /// Factor for the score of a pasted line, relative to the same line written by the user.
 const PASTED: f64 = 0.6;
+/// Minimum number of lines in a log of which one can differ from the others.
+const FEW_LINES: usize = 8;
+/// Amount added to the score of a line that differs from the others in a log.
+const DIFFERS: f64 = 0.2;
 /// Maximum number of words in a request that only asks for the next step.
 const SHORT_REQUEST: usize = 8;
 /// Maximum length of the previous sentence that is stored with a statement, in characters.
@@ -127,11 +131,9 @@ pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candid
     if role == Role::System {
         return Vec::new();
     }
-    let lines = if role == Role::Tool { split::json_lines(content, MAX_EXAMINED) } else { None };
-    let sentences: Vec<&str> = match &lines {
-        Some(lines) => lines.iter().map(String::as_str).collect(),
-        None => split::clauses(content),
-    };
+    let lines = if role == Role::Tool { split::tool_lines(content, MAX_EXAMINED) } else { Vec::new() };
+    let sentences: Vec<&str> =
+        if role == Role::Tool { lines.iter().map(String::as_str).collect() } else { split::clauses(content) };
     let skipped = MAX_EXAMINED / 2..sentences.len().saturating_sub(MAX_EXAMINED / 2);
     let examined =
         sentences.iter().enumerate().filter(|(i, _)| sentences.len() <= MAX_EXAMINED || !skipped.contains(i));
@@ -154,15 +156,35 @@ pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candid
         })
         .filter(|c| c.base_score >= MIN_SCORE && seen.insert(c.sentence))
         .collect();
+    if role == Role::Tool {
+        raise_what_differs(&mut found);
+    }
     found.sort_by(|a, b| b.base_score.total_cmp(&a.base_score));
     found.truncate(MAX_KEPT);
     found
 }
 
+/// Raises the lines of a log that are unlike all others in it, if most lines are alike.
+fn raise_what_differs(found: &mut [Candidate]) {
+    let mut alike: HashMap<i64, usize> = HashMap::new();
+    found.iter().for_each(|line| *alike.entry(line.template).or_default() += 1);
+    let repeated: usize = alike.values().filter(|count| **count > 1).sum();
+    if found.len() < FEW_LINES || repeated * 2 < found.len() {
+        return;
+    }
+    for line in found.iter_mut().filter(|line| alike[&line.template] == 1) {
+        line.base_score += DIFFERS;
+    }
+}
+
 /// Returns the sentences of a message. Long sentences are split into clauses.
 pub fn sentences(role: Role, content: &str) -> Vec<String> {
-    let lines = if role == Role::Tool { split::json_lines(content, MAX_EXAMINED) } else { None };
-    lines.unwrap_or_else(|| split::clauses(content).into_iter().take(MAX_EXAMINED).map(str::to_owned).collect())
+    let mut lines = match role {
+        Role::Tool => split::tool_lines(content, MAX_EXAMINED),
+        _ => split::clauses(content).into_iter().map(str::to_owned).collect(),
+    };
+    lines.truncate(MAX_EXAMINED);
+    lines
 }
 
 /// Returns whether a message is short enough to be an answer or a decision as a whole.

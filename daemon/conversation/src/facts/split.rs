@@ -1,5 +1,7 @@
 //! Splitting messages into sentences, clauses and lines.
 
+use serde_json::Value;
+
 use afd_base::text::{cut, is_dense};
 
 /// Maximum length of a sentence that is not split, in words.
@@ -103,24 +105,53 @@ fn breaks(sentence: &str) -> Vec<usize> {
     found
 }
 
-/// Flattens a JSON object or array into about `most` lines: `name: value`, or the sentences of a longer string. Members
-/// of a small flat object share a line, so that related values stay together. Returns `None` for other content.
-pub fn json_lines(content: &str, most: usize) -> Option<Vec<String>> {
-    let value: serde_json::Value =
-        serde_json::from_str(content.trim()).ok().filter(|v: &serde_json::Value| v.is_object() || v.is_array())?;
-    let mut lines = Vec::new();
-    push_lines(&value, "", most, &mut lines);
-    Some(lines)
+/// Returns the lines of a tool's result, about `most`: those of flattened JSON, else its sentences.
+pub fn tool_lines(content: &str, most: usize) -> Vec<String> {
+    match serde_json::from_str(content.trim()) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => {
+            let mut lines = Vec::new();
+            push_lines(&value, "", "", most, &mut lines);
+            lines
+        }
+        _ => unwrapped(content),
+    }
+}
+
+/// Minimum length of a line that may go on in the next one, in characters.
+const WRAPPED: usize = 40;
+
+/// Returns the sentences of a text whose lines may be wrapped.
+fn unwrapped(text: &str) -> Vec<String> {
+    let mut joined = String::new();
+    let mut length = 0;
+    for line in text.lines().map(str::trim) {
+        let goes_on = length >= WRAPPED
+            && joined.ends_with(|c: char| c.is_alphanumeric() || c == ',')
+            && line.starts_with(char::is_lowercase)
+            && !line.contains(['|', '=']);
+        joined.push(if goes_on { ' ' } else { '\n' });
+        joined.push_str(line);
+        length = line.chars().count();
+    }
+    clauses(&joined).into_iter().map(str::to_owned).collect()
 }
 
 /// Maximum length of a JSON object that is written as one line, in characters.
 const MAX_ROW: usize = 160;
+/// Maximum length of the text that names an object, in characters.
+const MAX_LABEL: usize = 60;
 
-fn push_lines(value: &serde_json::Value, name: &str, most: usize, lines: &mut Vec<String>) {
-    use serde_json::Value;
+/// Flattens a JSON value: `name: value`, or the sentences of a longer string. Members of a small flat object share a
+/// line, so that related values stay together. The lines of a larger object begin with `label`, the text that tells it
+/// from the others in its list, unless they contain it.
+fn push_lines(value: &Value, name: &str, label: &str, most: usize, lines: &mut Vec<String>) {
     if lines.len() >= most {
         return;
     }
+    let mut push = |line: String| {
+        let is_named = label.is_empty() || line.contains(label);
+        lines.push(if is_named { line } else { format!("{label}: {line}") });
+    };
     match value {
         Value::Object(members) => {
             let flat = members.values().all(|v| !v.is_object() && !v.is_array());
@@ -130,26 +161,40 @@ fn push_lines(value: &serde_json::Value, name: &str, most: usize, lines: &mut Ve
                 .collect::<Vec<_>>()
                 .join(", ");
             if flat && !name.is_empty() && shown.chars().count() <= MAX_ROW {
-                lines.push(shown);
+                push(shown);
             } else {
-                members.iter().for_each(|(key, value)| push_lines(value, key, most, lines));
+                members.iter().for_each(|(key, value)| push_lines(value, key, label, most, lines));
             }
         }
         Value::Array(items) => {
-            items.iter().for_each(|item| push_lines(item, if name.is_empty() { "item" } else { name }, most, lines))
+            let name = if name.is_empty() { "item" } else { name };
+            for item in items {
+                push_lines(item, name, label_of(item).unwrap_or(label), most, lines);
+            }
         }
         Value::String(text) if text.split_whitespace().nth(3).is_some() => {
-            lines.extend(clauses(text).into_iter().map(str::to_owned))
+            unwrapped(text).into_iter().for_each(push);
         }
-        other => lines.extend(scalar(other).map(|text| format!("{name}: {text}"))),
+        other => scalar(other).into_iter().for_each(|text| push(format!("{name}: {text}"))),
     }
 }
 
-/// Returns a non-blank string or a number as text, or `None` for other values.
-fn scalar(value: &serde_json::Value) -> Option<String> {
+/// Names of the members by which people tell the objects of a list from each other.
+const NAMES: [&str; 6] = ["name", "title", "label", "subject", "from", "id"];
+
+/// Returns the text that names an object in a list.
+fn label_of(item: &Value) -> Option<&str> {
+    let members = item.as_object()?;
+    let label = NAMES.iter().find_map(|name| members.get(*name)?.as_str()).map(str::trim)?;
+    (!label.is_empty() && label.chars().count() <= MAX_LABEL).then_some(label)
+}
+
+/// Returns a non-blank string, a number or a truth value as text, or `None` for other values.
+fn scalar(value: &Value) -> Option<String> {
     match value {
-        serde_json::Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
-        serde_json::Value::Number(number) => Some(number.to_string()),
+        Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(holds) => Some(holds.to_string()),
         _ => None,
     }
 }

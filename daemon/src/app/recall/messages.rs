@@ -80,7 +80,7 @@ pub fn find(
         let Some(kept) = messages::one(c, source.row)? else { continue };
         let message = kept.recorded.message;
         let text = prepared::searched_text(&message);
-        let own = tokens::of_text(&format!("{}\n{text}", message.name.as_deref().unwrap_or_default()));
+        let own = text_index::tokens_of(c, hit.entry)?.unwrap_or_default();
         all &= words.iter().all(|word| word.is_in(&own));
         found.push(FoundMessage {
             uid: kept.recorded.uid,
