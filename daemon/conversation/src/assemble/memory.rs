@@ -17,6 +17,7 @@ use super::super::search::{self, Recalled};
 use super::history::{History, as_i64, cut_middle, text_message};
 use super::outdated::Corrections;
 use afd_base::model::Counter;
+use afd_base::text::cut;
 use afd_store::rfc3339;
 
 /// Token cost of a line in addition to its text: the message number, the speaker and a newline.
@@ -147,11 +148,11 @@ impl<'a> Memory<'a> {
 
     /// Returns quotes that fill up to `room` tokens: sentences that match the question, then the best statements that
     /// are not included yet, then sentences from turns that did not fit and from older messages. `visible` has the
-    /// positions of the messages that are included in full, and `cut` the folded text of each shortened message.
+    /// positions of the messages that are included in full, and `shortened` the folded text of each shortened message.
     pub fn recall(
         &mut self,
         history: &History,
-        (visible, cut): (&HashSet<i64>, &HashMap<i64, String>),
+        (visible, shortened): (&HashSet<i64>, &HashMap<i64, String>),
         room: i64,
     ) -> Option<String> {
         let available = room - self.counter.count(RECALLED) - self.counter.count(DATA) - 12;
@@ -170,25 +171,32 @@ impl<'a> Memory<'a> {
         let more = unquoted.flat_map(search::quotes).map(|found| Quote::of_recalled(&found));
         let corrections = Corrections::among(&history.facts);
         let quotes = best.chain(rest.into_iter().map(Quote::of_fact)).chain(more);
-        for quote in quotes.filter(|q| !visible.contains(&q.position)) {
+        for mut quote in quotes.filter(|q| !visible.contains(&q.position)) {
             if available - spent < LINE * 2 {
                 break;
             }
-            let key = folded(&quote.said);
-            if quote.fact.is_none()
-                && history.replaced.iter().any(|old| key.contains(old.as_str()) || old.contains(&key))
-            {
-                continue;
+            let is_shown = |id: i64, position: i64| self.chosen.contains(&id) || visible.contains(&position);
+            let holds = |sentence: &str| {
+                let key = folded(sentence);
+                let is_replaced = |old: &String| key.contains(old.as_str()) || old.contains(&key);
+                (quote.fact.is_some() || !history.replaced.iter().any(is_replaced))
+                    && !corrections.outdate(quote.position, sentence, is_shown)
+            };
+            if !holds(&quote.said) {
+                // The other sentences of a message still hold.
+                let kept: Vec<&str> = cut::sentences(&quote.said).filter(|sentence| holds(sentence)).collect();
+                if quote.fact.is_some() || kept.is_empty() {
+                    continue;
+                }
+                let kept = kept.join(" ");
+                (quote.text, quote.said) = (kept.clone(), kept);
             }
+            let key = folded(&quote.said);
             // The text shown for a statement can contain more of its message than the sentence alone.
             let says =
                 |texts: &HashMap<i64, String>| texts.get(&quote.position).is_some_and(|text| text.contains(&key));
-            let repeats = shown.contains(&key) || own.contains(&key) || says(&of_message) || says(cut);
+            let repeats = shown.contains(&key) || own.contains(&key) || says(&of_message) || says(shortened);
             if repeats {
-                continue;
-            }
-            let is_shown = |id: i64, position: i64| self.chosen.contains(&id) || visible.contains(&position);
-            if corrections.outdate(quote.position, &quote.said, is_shown) {
                 continue;
             }
             let cost = self.counter.count(&quote.text) + if taken.contains_key(&quote.position) { JOIN } else { LINE };
