@@ -11,8 +11,8 @@ UPDATE apps SET site = coalesce(
     (SELECT value FROM json_each(hosts)
      WHERE replace(replace(replace(replace(value, '.', '_'), ':', '_'), '[', ''), ']', '') = site LIMIT 1),
     replace(site, '_', '.')) WHERE site <> '';
--- The sites of entries are derived again.
-UPDATE entries SET due = 1 WHERE gone = 0 AND (site <> '' OR kind IN ('page', 'state', 'memory', 'bug', 'result', 'pattern'));
+-- The sites of entries and the properties of notes are derived again.
+UPDATE entries SET due = 1 WHERE gone = 0 AND kind NOT IN ('message', 'session');
 -- Vectors that were emptied with their sketches are computed again. From now on, the sketches are kept.
 UPDATE embeddings SET content = 0 WHERE vector = x''
     AND NOT EXISTS (SELECT 1 FROM sketches s WHERE s.model_id = embeddings.model_id AND s.entry_id = embeddings.entry_id);

@@ -155,14 +155,19 @@ fn properties(d: &Described) -> String {
     all.join(" ")
 }
 
+/// Returns the hash of a text as hexadecimal digits, because the value of a property may have no minus sign.
+fn hashed(text: &str) -> String {
+    format!("{:x}", text::hash(text))
+}
+
 /// Returns the token of the notes about an app; about none if the name is empty.
 pub fn about_app(app: &str) -> String {
-    tokens::property('a', &text::hash(app).to_string())
+    tokens::property('a', &hashed(app))
 }
 
 /// Returns the token of the notes whose topics are below a path.
 pub fn below_topic(path: &str) -> String {
-    tokens::property('p', &text::hash(path).to_string())
+    tokens::property('p', &hashed(path))
 }
 
 /// Returns the token of the entries that every session may see.

@@ -254,10 +254,10 @@ impl Lists<'_> {
 }
 
 /// Returns the factor for full text beside vectors. `share` is the largest share of the query that an entry contains. If
-/// the configured model knows the language, the factor is that share: a paraphrase shares few words with the entry that
+/// the configured model knows the language, the factor is the square of that share: a paraphrase shares few words with the entry that
 /// it means, and other entries have some of its words by chance.
 fn text_strength(fluency: f64, share: f64) -> f64 {
-    1.0 - fluency * (1.0 - share)
+    1.0 - fluency * (1.0 - share * share)
 }
 
 /// Returns the places beside a message in its conversation, each with the share by which the message there counts.

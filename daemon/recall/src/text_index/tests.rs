@@ -30,6 +30,16 @@ fn check(connection: &Connection) {
 }
 
 #[test]
+fn each_property_is_one_token() {
+    let (connection, _) = entries_of(["plain".to_owned()].into_iter());
+    for app in (0..50).map(|n| format!("com.example.app{n}")) {
+        let token = crate::entries::about_app(&app);
+        assert_eq!(tokens::stored(token.trim_start_matches('\u{E100}')), token[3..], "{app}");
+        read(&connection, &quoted(&token), 1, |_| {}).expect("is no phrase");
+    }
+}
+
+#[test]
 fn common_words_count_for_what_has_a_rare_one_and_tell_by_how_common_they_are() {
     let often = |n: i64| n % 4 == 0;
     let text = |n: i64| match n {
