@@ -28,24 +28,29 @@ const PRACTICE_TOKEN: &str = "practice";
 const APP: &str =
     "the phone's app is `memohai/Autofish` on GitHub; start its service and take URL and token from its first page";
 
-/// Kind of phone to connect.
+/// What to connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Phone {
+pub enum Kind {
     /// A practice phone on this machine, to try afd without a device
     Practice,
     /// A phone on the network with the Autofish app
     Url,
     /// A phone on USB with the Autofish app
     Usb,
+    /// A Chromium or Chrome on this machine
+    Browser,
 }
 
 /// Options for `init`.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Kind of phone to connect [default: ask]
+    /// What to connect [default: ask]
     #[arg(value_enum)]
-    phone: Option<Phone>,
-    /// Name of the device in the configuration [default: practice, or phone]
+    kind: Option<Kind>,
+    /// Page that a browser shows first [default: https://example.com]
+    #[arg(value_name = "PAGE")]
+    page: Option<String>,
+    /// Name of the device in the configuration [default: practice, phone or browser]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Prompt for the token; without a terminal, read it from standard input
@@ -85,10 +90,15 @@ struct Setup<'a> {
 impl Setup<'_> {
     fn all(&self, init: &Init) -> Result<Value, Failure> {
         let (mut next, mut running) = (Vec::new(), None);
-        let added = match self.phone(init)? {
-            Phone::Practice => self.practice(init, &mut next, &mut running)?,
-            Phone::Url => self.url(init)?,
-            Phone::Usb => self.usb(init)?,
+        let kind = self.kind(init)?;
+        if init.page.is_some() && kind != Kind::Browser {
+            return Err(Failure::new("INVALID_PARAMS", "only a browser has a page that it shows first", USAGE));
+        }
+        let added = match kind {
+            Kind::Practice => self.practice(init, &mut next, &mut running)?,
+            Kind::Url => self.url(init)?,
+            Kind::Usb => self.usb(init)?,
+            Kind::Browser => self.browser(init)?,
         };
         let (name, trial) = (added.device.name, added.trial);
         let mut data = json!({"device": name, "url": added.device.url, "savedIn": added.saved_in});
@@ -112,20 +122,22 @@ impl Setup<'_> {
         Ok(data)
     }
 
-    /// Returns the kind of phone: the argument, else `url` if a URL was given, else the user's answer.
-    fn phone(&self, init: &Init) -> Result<Phone, Failure> {
-        if let Some(phone) = init.phone.or(self.context.address.url.as_ref().map(|_| Phone::Url)) {
-            return Ok(phone);
+    /// Returns what to connect: the argument, else `url` if a URL was given, else the user's answer.
+    fn kind(&self, init: &Init) -> Result<Kind, Failure> {
+        if let Some(kind) = init.kind.or(self.context.address.url.as_ref().map(|_| Kind::Url)) {
+            return Ok(kind);
         }
         let question = "What do you want to connect?\n  1  a practice phone on this machine, to try afd\n  2  a phone on the network \
-                        (Autofish)\n  3  a phone on a USB cable (Autofish)\n1, 2 or 3 [1]: ";
+                        (Autofish)\n  3  a phone on a USB cable (Autofish)\n  4  a browser on this machine (Chromium or Chrome)\n\
+                        1 to 4 [1]: ";
         let answer = ask::word(question).map_err(unreadable)?;
         match answer.as_deref() {
-            Some("" | "1") => Ok(Phone::Practice),
-            Some("2") => Ok(Phone::Url),
-            Some("3") => Ok(Phone::Usb),
-            Some(other) => Err(Failure::new("INVALID_PARAMS", format!("expected 1, 2 or 3, got {other:?}"), USAGE)),
-            None => Err(Failure::new("INVALID_PARAMS", "no terminal to ask at: name practice, url or usb", USAGE)
+            Some("" | "1") => Ok(Kind::Practice),
+            Some("2") => Ok(Kind::Url),
+            Some("3") => Ok(Kind::Usb),
+            Some("4") => Ok(Kind::Browser),
+            Some(other) => Err(Failure::new("INVALID_PARAMS", format!("expected 1 to 4, got {other:?}"), USAGE)),
+            None => Err(Failure::new("INVALID_PARAMS", "no terminal to ask at: name practice, url, usb or browser", USAGE)
                 .with_hint("afctl init practice; or afctl init url --url http://PHONE:8081 --ask-token; or afctl init usb --ask-token")),
         }
     }
@@ -169,6 +181,13 @@ impl Setup<'_> {
         self.add(init.name.clone().unwrap_or_else(|| "phone".to_owned()), url, Some(self.token(init)?))
     }
 
+    fn browser(&self, init: &Init) -> Result<AddResult, Failure> {
+        let page = init.page.as_deref().unwrap_or("https://example.com");
+        let url = if page.contains("://") { page.to_owned() } else { format!("https://{page}") };
+        let name = init.name.clone().unwrap_or_else(|| "browser".to_owned());
+        self.add_kind(name, Some("browser"), url, None)
+    }
+
     fn usb(&self, init: &Init) -> Result<AddResult, Failure> {
         let params = ConnectUsbParams {
             serial: self.context.global.device.clone(),
@@ -190,7 +209,18 @@ impl Setup<'_> {
     }
 
     fn add(&self, name: String, url: String, token: Option<Secret>) -> Result<AddResult, Failure> {
-        let params = AddParams { name, kind: None, url, token, timeout_ms: None, persist: true, check: None };
+        self.add_kind(name, None, url, token)
+    }
+
+    fn add_kind(
+        &self,
+        name: String,
+        kind: Option<&str>,
+        url: String,
+        token: Option<Secret>,
+    ) -> Result<AddResult, Failure> {
+        let kind = kind.map(str::to_owned);
+        let params = AddParams { name, kind, url, token, timeout_ms: None, persist: true, check: None };
         match self.call::<DeviceAdd>(&params) {
             Err(failure) if failure.code == "CONFLICT" => {
                 let question = format!("{}. Replace it? [y/N] ", failure.message);

@@ -4,6 +4,7 @@ mod acting;
 mod agents;
 mod artifacts;
 mod backups;
+mod browser;
 mod clients;
 mod command_line;
 mod conversation;

@@ -12,6 +12,7 @@ pub mod http;
 pub mod imports;
 pub mod inputs;
 pub mod learner;
+pub mod pages;
 pub mod phone;
 pub mod programs;
 mod provider_rules;

@@ -12,6 +12,9 @@ pub enum SetupError {
     /// The URL is not acceptable as a device URL.
     #[error(transparent)]
     InvalidSetting(#[from] config::InvalidSetting),
+    /// The page that a browser would show first is not acceptable; holds what is.
+    #[error("expected {0}")]
+    Address(&'static str),
     /// The URL cannot be parsed.
     #[error("{0}")]
     Url(#[from] url::ParseError),

@@ -6,7 +6,7 @@
 
 use url::Url;
 
-use afd_base::config::DeviceSettings;
+use afd_base::config::{DeviceKind, DeviceSettings};
 
 /// The facts that identify a physical device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,11 @@ pub(super) struct Identity {
 impl Identity {
     /// Returns the identity of the device that has these settings.
     pub(super) fn of(settings: &DeviceSettings) -> Self {
+        if settings.kind == DeviceKind::Browser {
+            // Two devices with one profile are the same browser, whatever page each begins with.
+            let profile = format!("browser:{}", settings.browser.profile);
+            return Self { serial: Some(profile.clone()), address: profile };
+        }
         Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
     }
 

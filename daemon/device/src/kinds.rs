@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Driver, SetupError, autofish};
+use super::{Driver, SetupError, autofish, browser};
 use afd_base::config::{DeviceKind, DeviceSettings};
 
 /// Creates the driver of a device.
@@ -12,5 +12,6 @@ use afd_base::config::{DeviceKind, DeviceSettings};
 pub fn open(settings: &DeviceSettings) -> Result<Arc<dyn Driver>, SetupError> {
     Ok(match settings.kind {
         DeviceKind::Autofish => Arc::new(autofish::Autofish::new(settings)?),
+        DeviceKind::Browser => Arc::new(browser::Browser::new(settings)?),
     })
 }

@@ -8,6 +8,7 @@ mod actor;
 pub mod adb;
 mod android;
 pub mod autofish;
+mod browser;
 mod driver;
 mod error;
 mod handle;

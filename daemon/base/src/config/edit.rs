@@ -5,7 +5,7 @@ use std::path::Path;
 use parking_lot::Mutex;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::{ConfigError, DeviceKind, DeviceSettings, InvalidSetting, Proxy};
+use super::{Browser, ConfigError, DeviceKind, DeviceSettings, InvalidSetting, Proxy};
 
 /// Writes a device's settings to the configuration file.
 ///
@@ -54,6 +54,11 @@ pub(super) fn insert_device(
         usb_table["device_port"] = value(i64::from(usb.device_port));
         usb_table["own_forward"] = value(usb.own_forward);
         table["usb"] = Item::Table(usb_table);
+    }
+    if device.kind == DeviceKind::Browser && device.browser.profile != Browser::default().profile {
+        let mut browser = Table::new();
+        browser["profile"] = value(&device.browser.profile);
+        table["browser"] = Item::Table(browser);
     }
     devices.insert(name, Item::Table(table));
     Ok(())

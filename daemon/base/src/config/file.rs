@@ -72,14 +72,15 @@ pub(super) const SECTIONS: &[&[Key]] = &[
 ];
 
 /// The sections for a device. The names of their settings lack the prefix `device.<name>.`.
-pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS];
+pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS, Browser::KEYS];
 
 sections! {
     /// The settings of a device.
     DeviceSettings "" {
-        /// Kind of the device, which selects its driver: `autofish` is an Android phone with the Autofish app.
+        /// Kind of the device, which selects its driver: `autofish` is an Android phone with the Autofish app, `browser` a
+        /// Chromium or Chrome that the daemon starts.
         kind: DeviceKind = DeviceKind::Autofish;
-        /// Base URL of the service on the phone.
+        /// Base URL of the service on the phone; for a browser, the page that it shows first.
         url: String = String::new();
         /// Bearer token for the phone's service.
         token: Option<Secret> = None;
@@ -96,6 +97,21 @@ sections! {
         allow_intent: bool [file_only true] = false;
         /// The USB connection, if the URL refers to a port forward that `adb` created.
         usb: Option<Usb> = None;
+        /// The settings of a browser.
+        browser: Browser = Browser::default();
+    }
+
+    /// The settings of a browser.
+    Browser "browser." {
+        /// Executable of the browser.
+        path: Option<PathBuf> [default "the first of `chromium`, `google-chrome`, `brave-browser` and `microsoft-edge` in `PATH`"] = None;
+        /// Name of the profile, which keeps the browser's cookies and logins below `$XDG_STATE_HOME/afd/browsers`; or the
+        /// absolute path of its directory.
+        profile: String = "default".to_owned();
+        /// Whether the browser has no window.
+        headless: bool = true;
+        /// Whether pages on this machine and in private networks may be opened.
+        allow_private: bool [file_only true] = false;
     }
 
     /// A USB connection, and the port forward that `adb` created over it.
@@ -294,6 +310,8 @@ choices! {
         /// An Android phone with the Autofish app.
         #[default]
         Autofish = "autofish",
+        /// A Chromium or Chrome that the daemon starts.
+        Browser = "browser",
     }
 
     /// Whether requests use the system's proxy.
@@ -400,13 +418,16 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
     for (name, device) in file.devices() {
         let within = |e: InvalidSetting| format!("device.{name}.{e}");
         check_name(&name).map_err(|e| format!("device.{name}: {e}"))?;
-        check_url(&device.url).map_err(|e| format!("device.{name}.url: {e}"))?;
+        check_url(device.kind, &device.url).map_err(|e| format!("device.{name}.url: {e}"))?;
         device.check("", None).map_err(within)?;
         if device.token.as_ref().is_some_and(|token| !is_sendable(token)) {
             return Err(format!("device.{name}.token: expected printable ASCII characters, without spaces").into());
         }
         if device.token.is_some() && device.token_file.is_some() {
             return Err(format!("device.{name}: expected either token or token_file, got both").into());
+        }
+        if !Path::new(&device.browser.profile).is_absolute() {
+            check_name(&device.browser.profile).map_err(|e| format!("device.{name}.browser.profile: {e}"))?;
         }
         if device.usb.as_ref().is_some_and(|usb| usb.serial.is_empty()) {
             return Err(format!("device.{name}.usb.serial is missing, expected the serial number of the phone").into());
@@ -442,7 +463,11 @@ pub fn is_sendable(token: &Secret) -> bool {
 ///
 /// # Errors
 /// If the URL is invalid. The error says what was expected.
-pub fn check_url(url: &str) -> Result<(), InvalidSetting> {
+pub fn check_url(kind: DeviceKind, url: &str) -> Result<(), InvalidSetting> {
+    if kind == DeviceKind::Browser {
+        let parsed = url::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        return parsed.map(|_| ()).ok_or_else(|| "expected the URL of a page, such as https://example.com".into());
+    }
     let rest = url.strip_prefix("http://").unwrap_or("");
     if rest.is_empty() || rest.starts_with('/') || url.contains(char::is_whitespace) {
         return Err("expected a URL such as http://192.168.1.20:8081".into());

@@ -63,7 +63,7 @@ fn is_local_network(url: &Url) -> bool {
 
 impl Http {
     pub(super) fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
-        afd_base::config::check_url(&settings.url)?;
+        afd_base::config::check_url(settings.kind, &settings.url)?;
         let mut base = Url::parse(&settings.url)?;
         let timeout = Duration::from_millis(settings.timeout_ms);
         // Credentials in the URL would end up in logs and responses.

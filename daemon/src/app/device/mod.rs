@@ -52,7 +52,6 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
         .map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{:?}", params.name)))?;
     // A URL with an '@' may hold credentials and is not quoted.
     let got = if params.url.contains('@') { "an invalid URL".to_owned() } else { format!("{:?}", params.url) };
-    config::check_url(&params.url).map_err(|_| Error::param("url", "a URL such as http://192.168.1.20:8081", got))?;
     if params.token.as_ref().is_some_and(|token| !config::is_sendable(token)) {
         return Err(Error::param("token", "printable ASCII characters, without spaces", "others"));
     }
@@ -63,7 +62,11 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
         })?,
         None => DeviceKind::default(),
     };
-    let settings = DeviceSettings { kind, token: params.token.clone(), timeout_ms, ..DeviceSettings::at(&params.url) };
+    config::check_url(kind, &params.url).map_err(|_| Error::param("url", expected_url(kind), got))?;
+    // Each browser has a profile of its own.
+    let browser = config::Browser { profile: params.name.clone(), ..config::Browser::default() };
+    let token = params.token.clone();
+    let settings = DeviceSettings { kind, token, timeout_ms, browser, ..DeviceSettings::at(&params.url) };
     let known = core.devices.get(&params.name);
     let asked = |of: &DeviceSettings| (of.kind, of.url.clone(), of.token.clone(), of.timeout_ms);
     let same = |old: &DeviceSettings| asked(old) == asked(&settings);
@@ -82,7 +85,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
         let trial = tried(&device, params).await;
         return Ok(AddResult { device: device.info(), saved_in, trial });
     }
-    Registry::check(&settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
+    Registry::check(&settings).map_err(|e| Error::param("url", expected_url(kind), e))?;
     let (own, name, persist) = (core.clone(), params.name.clone(), params.persist);
     let work = async move {
         let (source, saved_in) = if persist {
@@ -93,13 +96,21 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
             (DeviceSource::Runtime, None)
         };
         let added = own.devices.add(&name, source, &settings);
-        let device = added.map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
+        let device = added.map_err(|e| Error::param("url", expected_url(kind), e))?;
         own.reload_settings().await?;
         Ok::<_, Error>((device, saved_in))
     };
     let (device, saved_in) = core.finish(work).await??;
     let trial = tried(&device, params).await;
     Ok(AddResult { device: device.info(), saved_in, trial })
+}
+
+/// Returns a description of the URLs that devices of a kind have.
+fn expected_url(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Autofish => "a URL such as http://192.168.1.20:8081",
+        DeviceKind::Browser => "the URL of a page, such as https://example.com",
+    }
 }
 
 /// Tests a newly added device, unless `check` is false.

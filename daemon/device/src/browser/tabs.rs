@@ -1,0 +1,171 @@
+//! The tabs of a browser, as its events report them.
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::cdp::Event;
+
+/// A dialog that a page shows: a message, a question, or a request for a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dialog {
+    /// Kind of the dialog: `alert`, `confirm`, `prompt` or `beforeunload`.
+    pub kind: String,
+    /// Message of the page.
+    pub message: String,
+    /// Text typed into the dialog so far.
+    pub text: String,
+}
+
+/// A tab.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tab {
+    /// Id of the target.
+    pub target: String,
+    /// Id of the session that is attached to it.
+    pub session: String,
+    /// Address that it shows.
+    pub url: String,
+    /// Title of the page.
+    pub title: String,
+    /// Whether the tab reports its events.
+    pub watched: bool,
+    /// Whether the page is still loading.
+    pub loading: bool,
+    /// The dialog that the page shows.
+    pub dialog: Option<Dialog>,
+    /// Whether the page has crashed.
+    pub crashed: bool,
+}
+
+/// The tabs of a browser. The last one in the list is the current one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tabs(Vec<Tab>);
+
+impl Tabs {
+    /// Returns the current tab: the one that was opened or chosen last.
+    pub fn current(&self) -> Option<&Tab> {
+        self.0.last()
+    }
+
+    /// Returns the tab with a session.
+    pub fn get(&self, session: &str) -> Option<&Tab> {
+        self.0.iter().find(|tab| tab.session == session)
+    }
+
+    fn of_session(&mut self, session: &str) -> Option<&mut Tab> {
+        self.0.iter_mut().find(|tab| tab.session == session)
+    }
+
+    /// Applies an event. Returns the session of a tab that was opened.
+    pub fn apply(&mut self, event: &Event) -> Option<String> {
+        let params = &event.params;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        match event.method.as_str() {
+            "Target.attachedToTarget" if params["targetInfo"]["type"] == "page" => {
+                let info = &params["targetInfo"];
+                let session = text(&params["sessionId"]);
+                self.0.push(Tab {
+                    target: text(&info["targetId"]),
+                    session: session.clone(),
+                    url: text(&info["url"]),
+                    title: text(&info["title"]),
+                    watched: false,
+                    loading: info["url"] != "about:blank",
+                    dialog: None,
+                    crashed: false,
+                });
+                return Some(session);
+            }
+            "Target.detachedFromTarget" => {
+                let session = text(&params["sessionId"]);
+                self.0.retain(|tab| tab.session != session);
+            }
+            "Target.targetInfoChanged" => {
+                let info = &params["targetInfo"];
+                if let Some(tab) = self.0.iter_mut().find(|tab| info["targetId"] == tab.target.as_str()) {
+                    (tab.url, tab.title) = (text(&info["url"]), text(&info["title"]));
+                }
+            }
+            // The main frame of a tab has the id of its target.
+            "Page.frameStartedLoading" | "Page.frameStoppedLoading" => {
+                let loading = event.method == "Page.frameStartedLoading";
+                if let Some(tab) =
+                    self.of_session(&event.session).filter(|tab| params["frameId"] == tab.target.as_str())
+                {
+                    tab.loading = loading;
+                }
+            }
+            "Page.javascriptDialogOpening" => {
+                let dialog = Dialog {
+                    kind: text(&params["type"]),
+                    message: text(&params["message"]),
+                    text: text(&params["defaultPrompt"]),
+                };
+                self.of_session(&event.session).into_iter().for_each(|tab| tab.dialog = Some(dialog.clone()));
+            }
+            "Page.javascriptDialogClosed" => {
+                self.of_session(&event.session).into_iter().for_each(|tab| tab.dialog = None);
+            }
+            "Inspector.targetCrashed" => {
+                self.of_session(&event.session).into_iter().for_each(|tab| tab.crashed = true);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Changes the text typed into a dialog.
+    pub fn set_dialog_text(&mut self, session: &str, change: impl FnOnce(&mut String)) {
+        if let Some(dialog) = self.of_session(session).and_then(|tab| tab.dialog.as_mut()) {
+            change(&mut dialog.text);
+        }
+    }
+
+    /// Marks a tab as one that reports its events, and as loaded if it is.
+    pub fn set_watched(&mut self, session: &str, loaded: bool) {
+        self.of_session(session).into_iter().for_each(|tab| {
+            tab.watched = true;
+            tab.loading &= !loaded;
+        });
+    }
+
+    /// Marks a tab as loading.
+    pub fn set_loading(&mut self, session: &str) {
+        self.of_session(session).into_iter().for_each(|tab| tab.loading = true);
+    }
+}
+
+/// Waits until a condition holds for a tab, which may be gone.
+pub async fn until(tabs: &mut watch::Receiver<Tabs>, session: &str, holds: impl Fn(Option<&Tab>) -> bool) {
+    // The sender is dropped when the browser has ended; the next request says so.
+    let _ = tabs.wait_for(|tabs| holds(tabs.get(session))).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(method: &str, session: &str, params: Value) -> Event {
+        Event { method: method.to_owned(), session: session.to_owned(), params }
+    }
+
+    #[test]
+    fn a_new_tab_is_current_until_it_is_closed() {
+        let mut tabs = Tabs::default();
+        for n in ["1", "2"] {
+            let info = json!({"targetId": format!("t{n}"), "type": "page", "url": "http://a.example/", "title": n});
+            let opened = tabs.apply(&event("Target.attachedToTarget", "", json!({"sessionId": n, "targetInfo": info})));
+            assert_eq!(opened.as_deref(), Some(n));
+        }
+        let worker = json!({"sessionId": "w", "targetInfo": {"targetId": "w", "type": "service_worker"}});
+        assert_eq!(tabs.apply(&event("Target.attachedToTarget", "", worker)), None);
+        tabs.apply(&event("Page.frameStoppedLoading", "2", json!({"frameId": "frame in it"})));
+        assert!(tabs.current().is_some_and(|tab| tab.title == "2" && tab.loading), "another frame has loaded");
+        tabs.apply(&event("Page.frameStoppedLoading", "2", json!({"frameId": "t2"})));
+        assert!(tabs.current().is_some_and(|tab| !tab.loading));
+        tabs.apply(&event("Target.detachedFromTarget", "", json!({"sessionId": "2"})));
+        assert!(tabs.current().is_some_and(|tab| tab.title == "1"));
+    }
+}

@@ -1,0 +1,314 @@
+//! Turns a page's accessibility tree and its layout into a snapshot.
+//!
+//! The accessibility tree says what the elements are: role, name, value and states. The layout says where they are, and
+//! which of them react to clicks. An element without a place in the layout is left out. The name of an interactive
+//! element includes the texts in it, so that these are no elements of their own.
+
+use std::collections::{HashMap, HashSet};
+
+use afd_proto::vocabulary::Role;
+use afd_screen::page::mask;
+use afd_screen::page::snapshot::Flags;
+use afd_screen::page::{Flag, Node, Rect, Trait, Traits};
+use serde_json::Value;
+
+use super::layout::{Element, Layout};
+
+/// Maximum length of a text, in characters.
+const MAX_TEXT: usize = 2_000;
+/// Maximum length of the title of a page, in characters. Longer ones are cut.
+const MAX_TITLE: usize = 40;
+/// Maximum depth of the tree.
+const MAX_DEPTH: usize = 400;
+
+/// A node of an accessibility tree.
+struct Said<'a> {
+    role: &'a str,
+    name: &'a str,
+    value: String,
+    states: HashMap<&'a str, &'a Value>,
+    element: i64,
+}
+
+impl<'a> Said<'a> {
+    fn of(node: &'a Value) -> Self {
+        let properties = node["properties"].as_array().into_iter().flatten();
+        let states = properties.filter_map(|state| Some((state["name"].as_str()?, &state["value"]["value"]))).collect();
+        let value = match &node["value"]["value"] {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        Self {
+            role: node["role"]["value"].as_str().unwrap_or_default(),
+            name: node["name"]["value"].as_str().unwrap_or_default().trim(),
+            value,
+            states,
+            element: node["backendDOMNodeId"].as_i64().unwrap_or_default(),
+        }
+    }
+
+    fn has(&self, state: &str) -> bool {
+        self.states.get(state).is_some_and(|value| **value == true || **value == "true")
+    }
+}
+
+/// How a role is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// An element that takes input.
+    Input(Role),
+    /// A part of the structure, which has content of its own.
+    Structure(Role),
+    /// Text or a picture.
+    Content(Role),
+    /// Nothing by itself, but perhaps clickable.
+    Other,
+}
+
+fn shown(role: &str) -> Shown {
+    match role {
+        "button" | "link" | "menuitem" | "tab" | "treeitem" | "PopUpButton" | "DisclosureTriangle" => {
+            Shown::Input(Role::Button)
+        }
+        "option" | "MenuListOption" => Shown::Input(Role::Row),
+        "textbox" | "searchbox" | "spinbutton" | "combobox" | "slider" | "Date" | "DateTime" | "InputTime"
+        | "ColorWell" => Shown::Input(Role::Field),
+        "checkbox" | "radio" | "switch" | "menuitemcheckbox" | "menuitemradio" => Shown::Input(Role::Switch),
+        "list" | "listbox" | "grid" | "table" | "tree" | "feed" | "rowgroup" => Shown::Structure(Role::List),
+        "dialog" | "alertdialog" | "navigation" | "banner" | "main" | "contentinfo" | "search" | "form" | "region"
+        | "complementary" | "toolbar" | "menu" | "menubar" | "tablist" | "alert" | "status" => {
+            Shown::Structure(Role::View)
+        }
+        "StaticText" | "heading" | "LabelText" | "caption" => Shown::Content(Role::Text),
+        "image" | "img" | "graphics-document" => Shown::Content(Role::Image),
+        _ => Shown::Other,
+    }
+}
+
+/// The nodes of a page, in the order of the document.
+pub struct Builder<'a> {
+    layout: &'a Layout,
+    /// Size of the window, in CSS pixels.
+    view: Rect,
+    nodes: Vec<Node>,
+    window: usize,
+    /// Trees of the frames, by the element that each is in.
+    frames: HashMap<i64, &'a Value>,
+    /// Names of the fields and switches, which their labels repeat.
+    labelled: HashSet<&'a str>,
+    /// Number of labels around the node that is visited.
+    in_labels: usize,
+}
+
+impl<'a> Builder<'a> {
+    /// Returns a builder for a window that is `width` and `height` CSS pixels large.
+    pub fn new(
+        layout: &'a Layout,
+        (width, height): (i32, i32),
+        window: usize,
+        frames: HashMap<i64, &'a Value>,
+    ) -> Self {
+        let view = Rect { left: 0, top: 0, right: width, bottom: height };
+        Self { layout, view, nodes: Vec::new(), window, frames, labelled: HashSet::new(), in_labels: 0 }
+    }
+
+    /// Returns the nodes of the page with a title, whose own accessibility tree is `tree`. The title is the first node, at
+    /// the edge of the window.
+    pub fn build(mut self, tree: &'a Value, title: &str) -> Vec<Node> {
+        let short = title.chars().take(MAX_TITLE).collect::<String>();
+        self.nodes.extend(cut(&short).map(|title| Node {
+            id: "title".to_owned(),
+            window: self.window,
+            parent: None,
+            class: "title".to_owned(),
+            text: Some(title),
+            desc: None,
+            res_id: None,
+            bounds: Rect { left: 0, top: 0, right: self.view.right, bottom: 1 },
+            flags: Flags::default().with(Flag::Visible).with(Flag::Enabled),
+            role: Role::Text,
+            traits: Traits::default().with(Trait::Title, true).with(Trait::StaticText, true),
+            password: false,
+            truncated: false,
+        }));
+        self.tree(tree, None, None, 0);
+        self.nodes
+    }
+
+    fn tree(&mut self, tree: &'a Value, parent: Option<usize>, label: Option<&'a str>, depth: usize) {
+        let all = tree["nodes"].as_array().map_or(&[][..], Vec::as_slice);
+        let by_id: HashMap<&str, &Value> =
+            all.iter().filter_map(|node| Some((node["nodeId"].as_str()?, node))).collect();
+        let named = all
+            .iter()
+            .map(Said::of)
+            .filter(|said| matches!(shown(said.role), Shown::Input(Role::Field | Role::Switch)));
+        self.labelled.extend(named.map(|said| said.name));
+        if let Some(root) = all.iter().find(|node| node["parentId"].is_null()) {
+            self.visit(&by_id, root, parent, label, depth);
+        }
+    }
+
+    /// Adds a node and what is in it. `label` is the name of the interactive element around it.
+    fn visit(
+        &mut self,
+        by_id: &HashMap<&'a str, &'a Value>,
+        node: &'a Value,
+        parent: Option<usize>,
+        label: Option<&'a str>,
+        depth: usize,
+    ) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        let said = Said::of(node);
+        let ignored = node["ignored"].as_bool() == Some(true);
+        let mut inner = (parent, label);
+        if let Some(element) = self.layout.elements.get(&said.element)
+            && let Some(made) = self.node(&said, element, (parent, label), ignored)
+        {
+            self.nodes.push(made);
+            let index = self.nodes.len() - 1;
+            let is_whole = !matches!(shown(said.role), Shown::Structure(_)) && !said.name.is_empty();
+            inner = (Some(index), if is_whole { Some(said.name) } else { label });
+        }
+        if let Some(tree) = self.frames.get(&said.element).copied() {
+            self.tree(tree, inner.0, inner.1, depth + 1);
+        }
+        // The options of a closed list are not on the screen, and the parts of a text are in its text.
+        if matches!(said.role, "StaticText" | "MenuListPopup" | "InlineTextBox") {
+            return;
+        }
+        self.in_labels += usize::from(said.role == "LabelText");
+        let children = node["childIds"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for child in children.filter_map(|id| by_id.get(id).copied()) {
+            self.visit(by_id, child, inner.0, inner.1, depth + 1);
+        }
+        self.in_labels -= usize::from(said.role == "LabelText");
+    }
+
+    fn node(
+        &self,
+        said: &Said<'_>,
+        element: &Element,
+        (parent, label): (Option<usize>, Option<&str>),
+        ignored: bool,
+    ) -> Option<Node> {
+        let secret = element.kind.as_deref() == Some("password");
+        let editable = said.states.contains_key("editable") && !said.has("readonly")
+            || matches!(element.tag.as_str(), "SELECT")
+            || matches!(element.kind.as_deref(), Some("date" | "time" | "color" | "range" | "month" | "week"));
+        let is_editor = said.states.get("editable").is_some_and(|kind| **kind == "richtext")
+            && said.states.contains_key("focusable");
+        let what = match shown(said.role) {
+            _ if ignored => Shown::Other,
+            Shown::Other if is_editor => Shown::Input(Role::Field),
+            what => what,
+        };
+        let (role, input) = match what {
+            Shown::Input(role) => (role, true),
+            Shown::Structure(role) => (role, false),
+            Shown::Content(_) if said.name.is_empty() => return None,
+            Shown::Content(role) => {
+                // The name of an element contains the texts in it.
+                let is_label = self.in_labels > 0 && self.labelled.contains(said.name);
+                if is_label || label.is_some_and(|label| label.contains(said.name)) {
+                    return None;
+                }
+                (role, false)
+            }
+            // Pages listen to clicks on large parts of themselves, for what is in them.
+            Shown::Other
+                if element.clickable
+                    && label.is_none()
+                    && element.bounds.area() * 4 < self.view.area()
+                    && !matches!(element.tag.as_str(), "LABEL" | "FORM") =>
+            {
+                (Role::Row, true)
+            }
+            Shown::Other if element.scrolls => (Role::List, false),
+            Shown::Other => return None,
+        };
+        let field = role == Role::Field;
+        let mut flags = Flags::default();
+        let visible = element.drawn && element.bounds.intersection(&self.view).area() > 0;
+        let clickable = input || element.clickable && !matches!(what, Shown::Content(_));
+        for (flag, holds) in [
+            (Flag::Visible, visible),
+            (Flag::Clickable, clickable),
+            (Flag::Focusable, said.states.contains_key("focusable")),
+            (Flag::Scrollable, element.scrolls),
+            (Flag::Editable, field && editable),
+            (Flag::Enabled, !said.has("disabled")),
+        ] {
+            flags = if holds { flags.with(flag) } else { flags };
+        }
+        // The tree has no value of fields with pickers, and that of a list of choices late.
+        let value = cut(element.value.as_deref().unwrap_or_default()).or_else(|| cut(&said.value));
+        let text = if field { value } else { cut(said.name) };
+        let states = states(said);
+        let desc = match (field, states) {
+            (true, states) => {
+                let name =
+                    if said.name.is_empty() { element.placeholder.as_deref().unwrap_or_default() } else { said.name };
+                cut(&[name, &states].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))
+            }
+            (false, states) => cut(&states),
+        };
+        let list = role == Role::List;
+        let traits = Traits::default()
+            .with(Trait::List, list)
+            .with(Trait::StaticText, role == Role::Text)
+            .with(Trait::Bar, matches!(said.role, "banner" | "toolbar"))
+            .with(Trait::Landmark, list || field || matches!(what, Shown::Structure(_)))
+            .with(Trait::Volatile, matches!(said.role, "progressbar" | "timer" | "marquee"))
+            .with(Trait::Adjustable, said.role == "slider");
+        Some(Node {
+            id: said.element.to_string(),
+            window: self.window,
+            parent,
+            class: said.role.to_owned(),
+            text: if secret { text.map(|_| mask::HIDDEN.to_owned()) } else { text },
+            desc,
+            res_id: element.id.clone(),
+            // Of a long list, only what is in the window counts.
+            bounds: if visible { element.bounds.intersection(&self.view) } else { element.bounds },
+            flags,
+            role,
+            traits,
+            password: secret,
+            truncated: false,
+        })
+    }
+}
+
+fn cut(text: &str) -> Option<String> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then(|| text.chars().take(MAX_TEXT).collect())
+}
+
+/// Returns the states of an element, as words.
+fn states(said: &Said<'_>) -> String {
+    let mut words = Vec::new();
+    match said.states.get("checked").and_then(|state| state.as_str()) {
+        Some("true") => words.push("checked"),
+        Some("mixed") => words.push("partly checked"),
+        Some(_) => words.push("not checked"),
+        None => {}
+    }
+    match said.states.get("expanded") {
+        Some(state) if **state == true => words.push("expanded"),
+        Some(_) => words.push("collapsed"),
+        None => {}
+    }
+    for (state, word) in [("selected", "selected"), ("required", "required"), ("pressed", "pressed")] {
+        if said.has(state) {
+            words.push(word);
+        }
+    }
+    if said.has("invalid") {
+        words.push("invalid");
+    }
+    words.join(", ")
+}

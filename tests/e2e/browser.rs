@@ -1,0 +1,236 @@
+//! A real Chromium as a device: pages of a local web server are read, acted on and remembered.
+
+use std::path::Path;
+
+use afd_tests::pages::Pages;
+use afd_tests::wait::until;
+use afd_tests::{Client, TestPhone, World};
+use serde_json::{Value, json};
+
+const FORM: &str = r#"<!doctype html><title>Order</title><h1>Order form</h1>
+<form onsubmit="event.preventDefault();out.textContent='Sent '+this.who.value+' '+this.colour.value+' '+this.day.value+' '+this.news.checked">
+<label>Name <input name="who" required></label> <label>Password <input type="password" name="secret"></label>
+<label>Colour <select name="colour"><option>Red<option>Green<option disabled>Grey</select></label>
+<label>Day <input type="date" name="day"></label> <label><input type="checkbox" name="news"> Newsletter</label>
+<button>Send</button> <button type="button" disabled>Cancel</button></form><p id="out">nothing</p>
+<div onclick="out.textContent='row'" style="width:200px">A row that listens</div>
+<p style="visibility:hidden">not to be seen</p><a href="/second">Second page</a>"#;
+const PAGES: &[(&str, &str)] = &[
+    ("/", FORM),
+    ("/second", "<!doctype html><title>Second</title><h1>The second page</h1><a href='/'>Back to the order</a>"),
+    (
+        "/dialogs",
+        "<!doctype html><title>Dialogs</title><button onclick=\"out.textContent=confirm('Really delete?')?'deleted':'kept'\">Delete</button>
+         <button onclick=\"out.textContent='named '+prompt('New name?','old')\">Rename</button><button onclick=\"alert('Saved')\">Save</button><p id='out'>-</p>",
+    ),
+    (
+        "/parts",
+        "<!doctype html><title>Parts</title><iframe srcdoc=\"<button onclick='this.textContent=&quot;Frame tapped&quot;'>In a frame</button>\"></iframe>
+         <my-part></my-part><script>customElements.define('my-part', class extends HTMLElement { connectedCallback() {
+         let root = this.attachShadow({mode: 'open'}); root.innerHTML = '<button>In a shadow</button>';
+         root.firstChild.onclick = event => event.target.textContent = 'Shadow tapped'; } })</script>",
+    ),
+    ("/opener", "<!doctype html><title>Opener</title><a href='/opened' target='_blank'>Open a window</a>"),
+    ("/opened", "<!doctype html><title>Opened</title><button onclick='window.close()'>Close this</button>"),
+    (
+        "/list",
+        "<!doctype html><title>List</title><ul id='rows'></ul><script>for (let i = 1; i <= 300; i++) {
+         let row = document.createElement('li'); row.innerHTML = '<a href=\"#'+i+'\">Entry '+i+'</a>'; rows.append(row) }</script>",
+    ),
+    ("/slow", "<!doctype html><title>Slow</title><button>Ready</button><img src='/never'>"),
+    ("/never", "hang"),
+];
+
+/// A daemon with a browser that shows a page of a local web server.
+struct Lab {
+    world: World,
+    pages: Pages,
+    profile: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new(path: &str) -> Self {
+        let (pages, profile) = (Pages::start(PAGES), tempfile::tempdir().expect("a directory"));
+        let settings = settings(&format!("{}{path}", pages.url()), profile.path(), "allow_private = true\n");
+        Self { world: World::bare(TestPhone::start(), &settings), pages, profile }
+    }
+
+    fn open(&self, client: &mut Client, path: &str) {
+        client.ok("act.launch", json!({"package": format!("{}{path}", self.pages.url())}));
+    }
+}
+
+fn settings(url: &str, profile: &Path, more: &str) -> String {
+    format!("[device.web]\nkind = \"browser\"\nurl = {url:?}\n[device.web.browser]\nprofile = {profile:?}\n{more}")
+}
+
+fn outline(client: &mut Client) -> String {
+    let look = client.ok("observe.page", json!({"format": "outline"}));
+    look["outline"].as_str().unwrap_or_default().to_owned()
+}
+
+fn tap(client: &mut Client, label: &str) {
+    client.ok("act.tap", json!({"by": "text", "value": label}));
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_form_is_read_filled_and_sent() {
+    let lab = Lab::new("/");
+    let mut client = lab.world.client();
+    let page = outline(&mut client);
+    for line in [
+        "page \"Order\"",
+        "field \"Name, required\"",
+        "= \"Red\"",
+        "switch \"Newsletter\" = \"not checked\"",
+        "A row that listens",
+    ] {
+        assert!(page.contains(line), "{line} in {page}");
+    }
+    assert!(!page.contains("not to be seen") && page.contains("\"Cancel\" disabled"), "{page}");
+    for (field, text) in
+        [("Name", "Zoë O'Hara <b> 雨"), ("Password", "hunter22secret"), ("Colour", "Green"), ("Day", "2026-11-27")]
+    {
+        let filled = client.call("act.fill", json!({"by": "text", "value": field, "text": text}));
+        assert!(filled.is_ok(), "{field}: {filled:?}");
+    }
+    tap(&mut client, "Newsletter");
+    tap(&mut client, "Send");
+    let page = outline(&mut client);
+    assert!(page.contains("Sent Zoë O'Hara <b> 雨 Green 2026-11-27 true"), "{page}");
+    assert!(page.contains("= \"checked\"") && !page.contains("hunter22"), "{page}");
+    let refused = client.fails("act.fill", json!({"by": "text", "value": "Colour", "text": "Grey"}), "DEVICE_ERROR");
+    assert!(refused.message.contains("no such choice"), "{refused:?}");
+    tap(&mut client, "A row that listens");
+    assert!(outline(&mut client).contains("\"row\""));
+    for file in ["memory.db", "memory.db-wal"] {
+        let bytes = std::fs::read(lab.world.dir().join(file)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("hunter22") && !text.contains("O'Hara"), "{file} has what was typed");
+    }
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_dialog_is_a_window_that_a_tap_answers() {
+    let lab = Lab::new("/dialogs");
+    let mut client = lab.world.client();
+    for (answer, then) in [("Cancel", "kept"), ("OK", "deleted")] {
+        tap(&mut client, "Delete");
+        let asked = outline(&mut client);
+        assert!(asked.contains("Really delete?") && !asked.contains("Rename"), "{asked}");
+        tap(&mut client, answer);
+        assert!(outline(&mut client).contains(then));
+    }
+    tap(&mut client, "Rename");
+    client.ok("act.fill", json!({"by": "resid", "value": "answer", "text": "new one"}));
+    tap(&mut client, "OK");
+    assert!(outline(&mut client).contains("named new one"));
+    tap(&mut client, "Save");
+    assert!(outline(&mut client).contains("\"Saved\""));
+    client.ok("act.key", json!({"key": "enter"}));
+    assert!(outline(&mut client).contains("Rename"));
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn frames_and_shadow_roots_are_parts_of_the_page() {
+    let lab = Lab::new("/parts");
+    let mut client = lab.world.client();
+    for (before, after) in [("In a frame", "Frame tapped"), ("In a shadow", "Shadow tapped")] {
+        tap(&mut client, before);
+        until("the page", || Some(()).filter(|()| outline(&mut client).contains(after)));
+    }
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn the_tab_that_was_opened_last_is_current_until_it_is_closed() {
+    let lab = Lab::new("/opener");
+    let mut client = lab.world.client();
+    tap(&mut client, "Open a window");
+    until("the new tab", || Some(()).filter(|()| outline(&mut client).contains("Close this")));
+    tap(&mut client, "Close this");
+    until("the first tab", || Some(()).filter(|()| outline(&mut client).contains("Open a window")));
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_long_list_scrolls_and_history_goes_back() {
+    let lab = Lab::new("/list");
+    let mut client = lab.world.client();
+    client.ok("act.scrollTo", json!({"text": "Entry 120"}));
+    assert!(outline(&mut client).contains("Entry 120"));
+    lab.open(&mut client, "/second");
+    assert!(outline(&mut client).contains("page \"Second\""));
+    client.ok("act.back", json!({}));
+    until("the list", || Some(()).filter(|()| outline(&mut client).contains("page \"List\"")));
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn what_an_element_led_to_is_known_on_the_second_visit() {
+    let lab = Lab::new("/");
+    let mut client = lab.world.client();
+    outline(&mut client);
+    client.ok("act.tap", json!({"by": "text", "value": "Second page", "then": "outline"}));
+    client.ok("act.tap", json!({"by": "text", "value": "Back to the order", "then": "outline"}));
+    let again = outline(&mut lab.world.client_for("another"));
+    assert!(again.contains("\"Second page\" -> \"Second\""), "{again}");
+    let states = client.ok("visual.states", json!({"app": "chromium", "site": lab.pages.url()}));
+    assert_eq!(states["states"][0]["name"], "Order", "{states}");
+    let bytes = std::fs::read(lab.world.dir().join("memory.db-wal")).unwrap_or_default();
+    assert!(!String::from_utf8_lossy(&bytes).contains("/second"), "paths of addresses are kept as hashes only");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn pages_in_private_networks_are_refused_unless_they_are_allowed() {
+    let profile = tempfile::tempdir().expect("a directory");
+    let pages = Pages::start(PAGES);
+    let world = World::bare(TestPhone::start(), &settings("https://example.invalid", profile.path(), ""));
+    let mut client = world.client();
+    for page in
+        [pages.url(), "http://localhost/".to_owned(), "file:///etc/passwd".to_owned(), "javascript:alert(1)".to_owned()]
+    {
+        let refused = client.fails("act.launch", json!({"package": page}), "INVALID_PARAMS");
+        assert!(refused.message.contains("package"), "{refused:?}");
+    }
+    assert_eq!(pages.requests(), [""; 0]);
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_browser_that_was_killed_is_started_again() {
+    let lab = Lab::new("/second");
+    let mut client = lab.world.client();
+    assert!(outline(&mut client).contains("The second page"));
+    let pid = process_with(lab.profile.path());
+    afd_tests::daemon::send_signal(pid, "KILL");
+    assert!(outline(&mut client).contains("The second page"));
+    assert_ne!(process_with(lab.profile.path()), pid);
+}
+
+/// Returns the id of the browser's main process with a profile.
+fn process_with(profile: &Path) -> u32 {
+    let wanted = format!("--user-data-dir={}", profile.display());
+    let is_main = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let arguments: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        arguments.contains(&wanted.as_bytes()) && !arguments.iter().any(|argument| argument.starts_with(b"--type="))
+    };
+    let all = std::fs::read_dir("/proc").expect("lists").flatten();
+    let mut pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.find(is_main).expect("a browser")
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_page_that_never_finishes_is_read_as_it_is() {
+    let lab = Lab::new("/slow");
+    let mut client = lab.world.client();
+    assert!(outline(&mut client).contains("button \"Ready\""));
+    let shot = client.ok("observe.screenshot", json!({}));
+    assert_eq!(shot["mimeType"], "image/jpeg", "{shot}");
+}
