@@ -250,7 +250,7 @@ act_params! {
     /// Parameters of `act.launch` and `act.stop`.
     #[derive(Default)]
     pub struct AppParams {
-        /// Package name, for example `com.android.settings`.
+        /// Package name, for example `com.android.settings`; for a browser, the URL or domain of a page.
         #[serde(rename = "package")]
         pub package: String,
     }

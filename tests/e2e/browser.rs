@@ -5,7 +5,7 @@ use std::path::Path;
 use afd_tests::pages::Pages;
 use afd_tests::wait::until;
 use afd_tests::{Client, TestPhone, World};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const FORM: &str = r#"<!doctype html><title>Order</title><h1>Order form</h1>
 <form onsubmit="event.preventDefault();out.textContent='Sent '+this.who.value+' '+this.colour.value+' '+this.day.value+' '+this.news.checked">
@@ -180,6 +180,8 @@ fn what_an_element_led_to_is_known_on_the_second_visit() {
     assert!(again.contains("\"Second page\" -> \"Second\""), "{again}");
     let states = client.ok("visual.states", json!({"app": "chromium", "site": lab.pages.url()}));
     assert_eq!(states["states"][0]["name"], "Order", "{states}");
+    lab.open(&mut client, "/second?secret=1");
+    outline(&mut client);
     let bytes = std::fs::read(lab.world.dir().join("memory.db-wal")).unwrap_or_default();
     assert!(!String::from_utf8_lossy(&bytes).contains("/second"), "paths of addresses are kept as hashes only");
 }

@@ -7,8 +7,9 @@ use afd_proto::keys::KeyName;
 use serde_json::{Value, json};
 
 use super::cdp::CdpError;
+use super::dialog::{ACCEPT, ANSWER, DISMISS};
+use super::running::Running;
 use super::tabs::{Dialog, Tab};
-use super::{ACCEPT, ANSWER, DISMISS, Running};
 use crate::{DriverError, Input, Key};
 
 /// Function that focuses a list of choices instead of opening it, because the browser draws the open list outside of the

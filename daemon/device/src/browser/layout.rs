@@ -80,51 +80,65 @@ fn of_document(
     elements: &mut HashMap<i64, Element>,
 ) -> Vec<(usize, (f64, f64), i64)> {
     let nodes = &document["nodes"];
-    let number = |value: &Value| value.as_f64().unwrap_or_default();
-    let (left, top) = (left - number(&document["scrollOffsetX"]), top - number(&document["scrollOffsetY"]));
     let ids: Vec<i64> = list(&nodes["backendNodeId"]).iter().map(|id| id.as_i64().unwrap_or_default()).collect();
-    let mut found: Vec<Element> = Vec::with_capacity(ids.len());
-    for (i, _) in ids.iter().enumerate() {
-        let mut element = Element {
-            tag: text_at(strings, &nodes["nodeName"][i]).unwrap_or_default().to_owned(),
-            ..Element::default()
-        };
-        for pair in list(&nodes["attributes"][i]).chunks_exact(2) {
-            let (Some(name), Some(value)) = (text_at(strings, &pair[0]), text_at(strings, &pair[1])) else { continue };
-            let value = || Some(value.to_owned()).filter(|value| !value.is_empty());
-            match name {
-                "id" => element.id = value().or(element.id),
-                "name" | "data-testid" => element.id = element.id.or_else(value),
-                "type" => element.kind = value().map(|kind| kind.to_lowercase()),
-                "placeholder" => element.placeholder = value(),
-                _ => {}
-            }
-        }
-        found.push(element);
-    }
+    let mut found: Vec<Element> = (0..ids.len()).map(|i| element(nodes, i, strings)).collect();
     for index in list(&nodes["isClickable"]["index"]).iter().filter_map(index_of) {
         found.get_mut(index).into_iter().for_each(|element| element.clickable = true);
     }
+    set_values(nodes, strings, &mut found);
+    let scrolled = (number(&document["scrollOffsetX"]), number(&document["scrollOffsetY"]));
+    place(&document["layout"], strings, (left - scrolled.0, top - scrolled.1), &mut found);
+    let frames = &nodes["contentDocumentIndex"];
+    let frames = list(&frames["index"]).iter().zip(list(&frames["value"])).filter_map(|(node, child)| {
+        let node = index_of(node)?;
+        let bounds = found.get(node)?.bounds;
+        Some((index_of(child)?, (f64::from(bounds.left), f64::from(bounds.top)), *ids.get(node)?))
+    });
+    let frames = frames.collect();
+    elements.extend(ids.iter().copied().zip(found));
+    frames
+}
+
+/// Returns an element with its tag and its attributes.
+fn element(nodes: &Value, index: usize, strings: &[&str]) -> Element {
+    let tag = text_at(strings, &nodes["nodeName"][index]).unwrap_or_default().to_owned();
+    let mut element = Element { tag, ..Element::default() };
+    for pair in list(&nodes["attributes"][index]).chunks_exact(2) {
+        let (Some(name), Some(value)) = (text_at(strings, &pair[0]), text_at(strings, &pair[1])) else { continue };
+        let value = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        match name {
+            "id" => element.id = value().or(element.id),
+            "name" | "data-testid" => element.id = element.id.or_else(value),
+            "type" => element.kind = value().map(|kind| kind.to_lowercase()),
+            "placeholder" => element.placeholder = value(),
+            _ => {}
+        }
+    }
+    element
+}
+
+/// Sets the values of fields. A list of choices has the text of the chosen one.
+fn set_values(nodes: &Value, strings: &[&str], found: &mut [Element]) {
     let values = &nodes["inputValue"];
     for (index, value) in list(&values["index"]).iter().zip(list(&values["value"])) {
         if let Some(element) = index_of(index).and_then(|index| found.get_mut(index)) {
             element.value = text_at(strings, value).map(str::to_owned);
         }
     }
-    // A list of choices has the text of the chosen one.
+    let parent = |node: usize| index_of(&nodes["parentIndex"][node]);
     for option in list(&nodes["optionSelected"]["index"]).iter().filter_map(index_of) {
-        let parents = |node: usize| index_of(&nodes["parentIndex"][node]);
-        let lists = std::iter::successors(parents(option), |node| parents(*node));
-        let text = (0..ids.len()).find(|node| parents(*node) == Some(option));
+        let text = (0..found.len()).find(|node| parent(*node) == Some(option));
         let text = text.and_then(|node| text_at(strings, &nodes["nodeValue"][node]));
-        for node in lists {
-            if let Some(element) = found.get_mut(node).filter(|element| element.tag == "SELECT") {
-                element.value = text.map(|text| text.trim().to_owned());
-                break;
-            }
+        let mut around = std::iter::successors(parent(option), |node| parent(*node));
+        let choices = around.find(|node| found.get(*node).is_some_and(|element| element.tag == "SELECT"));
+        if let Some(element) = choices.and_then(|node| found.get_mut(node)) {
+            element.value = text.map(|text| text.trim().to_owned());
         }
     }
-    let laid = &document["layout"];
+}
+
+/// Sets where elements are. `left` and `top` are the position of the document in the window.
+fn place(laid: &Value, strings: &[&str], (left, top): (f64, f64), found: &mut [Element]) {
     for (i, index) in list(&laid["nodeIndex"]).iter().enumerate() {
         let Some(element) = index_of(index).and_then(|index| found.get_mut(index)) else { continue };
         let [x, y, width, height] = [0, 1, 2, 3].map(|n| number(&laid["bounds"][i][n]));
@@ -143,15 +157,10 @@ fn of_document(
         element.scrolls = matches!(style(2), "auto" | "scroll") && all > shown + 1.0 && shown > 0.0;
         element.clickable &= style(3) != "none";
     }
-    let frames = &nodes["contentDocumentIndex"];
-    let frames = list(&frames["index"]).iter().zip(list(&frames["value"])).filter_map(|(node, child)| {
-        let node = index_of(node)?;
-        let bounds = found.get(node)?.bounds;
-        Some((index_of(child)?, (f64::from(bounds.left), f64::from(bounds.top)), *ids.get(node)?))
-    });
-    let frames = frames.collect();
-    elements.extend(ids.iter().copied().zip(found));
-    frames
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_default()
 }
 
 fn list(value: &Value) -> &[Value] {

@@ -6,9 +6,11 @@
 
 mod address;
 mod cdp;
+mod dialog;
 mod input;
 mod launch;
 mod layout;
+mod running;
 mod tabs;
 mod tree;
 
@@ -17,43 +19,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::Secret;
-use afd_proto::vocabulary::Role;
 use base64::Engine;
-use serde_json::{Value, json};
-use tokio::process::Child;
+use serde_json::json;
 use tokio::sync::watch;
 
 use super::{BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions, SetupError};
 use afd_base::config::DeviceSettings;
-use afd_screen::page::snapshot::{Flags, Snapshot, Window, WindowKind};
-use afd_screen::page::{Flag, Node, Rect, Traits, pattern, site};
-use cdp::Cdp;
-use tabs::{Dialog, Tab, Tabs};
+use afd_screen::page::Snapshot;
+use cdp::{Cdp, CdpError};
+use running::{Running, of_tab, watch_tabs};
+use tabs::Tabs;
 
-/// Name under which the memory keeps what it learns in browsers.
-const APP: &str = "chromium";
-/// Maximum wait for a page to load before it is read.
-const LOADED_WITHIN: Duration = Duration::from_secs(5);
 /// Time after which a browser that is not used is closed.
 const IDLE: Duration = Duration::from_secs(3_600);
-/// Maximum number of frames that are read in a page.
-const MAX_FRAMES: usize = 30;
-/// Bounds of a dialog, which the browser draws outside of the page: of its message, its text and its buttons.
-const MESSAGE: Rect = Rect { left: 400, top: 20, right: 880, bottom: 60 };
-const ANSWER: Rect = Rect { left: 400, top: 60, right: 880, bottom: 100 };
-const ACCEPT: Rect = Rect { left: 640, top: 100, right: 760, bottom: 140 };
-const DISMISS: Rect = Rect { left: 760, top: 100, right: 880, bottom: 140 };
-
-/// A running browser.
-struct Running {
-    cdp: Arc<Cdp>,
-    tabs: watch::Sender<Tabs>,
-    version: String,
-    used: parking_lot::Mutex<std::time::Instant>,
-    /// The process, which ends when this is dropped.
-    _process: Child,
-}
-
 /// Driver for one browser.
 pub struct Browser {
     start_page: String,
@@ -149,13 +127,13 @@ impl Browser {
         }));
         tokio::spawn(watch_tabs(opening, Arc::downgrade(&cdp), tabs.clone()));
         let version = cdp.call("", "Browser.getVersion", json!({})).await.map_err(|error| match error {
-            cdp::CdpError::Closed => failed(format!("{} ended at once", executable.display())),
+            CdpError::Closed => failed(format!("{} ended at once", executable.display())),
             other => other.of_read(),
         })?;
         let version = version["product"].as_str().unwrap_or_default().to_owned();
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true});
-        cdp.call("", "Target.setAutoAttach", attach).await.map_err(cdp::CdpError::of_read)?;
-        cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await.map_err(cdp::CdpError::of_read)?;
+        cdp.call("", "Target.setAutoAttach", attach).await.map_err(CdpError::of_read)?;
+        cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await.map_err(CdpError::of_read)?;
         let used = parking_lot::Mutex::new(std::time::Instant::now());
         let running = Running { cdp, tabs, version, used, _process: process };
         let mut seen = running.tabs.subscribe();
@@ -166,186 +144,6 @@ impl Browser {
         running.navigate(&first, &self.start_page).await?;
         Ok(running)
     }
-}
-
-/// Makes each new tab report its events.
-async fn watch_tabs(
-    mut opened: tokio::sync::mpsc::UnboundedReceiver<String>,
-    cdp: std::sync::Weak<Cdp>,
-    tabs: watch::Sender<Tabs>,
-) {
-    while let Some(session) = opened.recv().await {
-        let Some(cdp) = cdp.upgrade() else { return };
-        // If the tab has gone since, there is nothing to report.
-        let _ = cdp.call(&session, "Page.enable", json!({})).await;
-        let state = json!({"expression": "document.readyState", "returnByValue": true});
-        let state = cdp.call(&session, "Runtime.evaluate", state).await.unwrap_or_default();
-        // What happened before the tab was watched was not reported.
-        let loaded = state["result"]["value"] == "complete";
-        tabs.send_modify(|tabs| tabs.set_watched(&session, loaded));
-    }
-}
-
-impl Running {
-    async fn navigate(&self, session: &str, url: &str) -> Result<(), DriverError> {
-        self.tabs.send_modify(|tabs| tabs.set_loading(session));
-        let opened = self.cdp.call(session, "Page.navigate", json!({"url": url})).await;
-        let opened = opened.map_err(cdp::CdpError::of_input)?;
-        match opened["errorText"].as_str() {
-            Some(error) => {
-                Err(DriverError::Refused { status: None, message: format!("cannot open it: {error}").into() })
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Returns the current tab once it has loaded, or shows a dialog.
-    async fn tab(&self) -> Result<Tab, DriverError> {
-        let current = || self.tabs.borrow().current().cloned();
-        let none = || DriverError::Unreachable("the browser has no tab".into());
-        let mut tab = current().ok_or_else(none)?;
-        let is_ready = |tab: &Tab| tab.watched && !tab.loading || tab.dialog.is_some();
-        if !is_ready(&tab) {
-            let mut tabs = self.tabs.subscribe();
-            let is_ready = |tab: Option<&Tab>| tab.is_none_or(is_ready);
-            let ready = tabs::until(&mut tabs, &tab.session, is_ready);
-            if tokio::time::timeout(LOADED_WITHIN, ready).await.is_err() {
-                // Some pages never finish. This one is read as it is from now on.
-                self.tabs.send_modify(|tabs| tabs.set_watched(&tab.session, true));
-            }
-            tab = current().ok_or_else(none)?;
-        }
-        if tab.crashed {
-            self.cdp.call(&tab.session, "Page.reload", json!({})).await.map_err(cdp::CdpError::of_read)?;
-            return Err(DriverError::Unreachable("the page crashed, and is loaded again".into()));
-        }
-        Ok(tab)
-    }
-
-    /// Sends a request to a tab. Returns `None` if the page shows a dialog or closes instead of answering.
-    async fn ask(&self, tab: &Tab, method: &str, params: Value) -> Result<Option<Value>, cdp::CdpError> {
-        let mut tabs = self.tabs.subscribe();
-        tokio::select! {
-            biased;
-            answer = self.cdp.call(&tab.session, method, params) => answer.map(Some),
-            () = tabs::until(&mut tabs, &tab.session, |tab| tab.is_none_or(|tab| tab.dialog.is_some())) => Ok(None),
-        }
-    }
-
-    async fn snapshot(&self) -> Result<Snapshot, DriverError> {
-        let tab = self.tab().await?;
-        if tab.dialog.is_some() {
-            return Ok(of_tab(&tab));
-        }
-        let captured = json!({"computedStyles": layout::STYLES, "includeDOMRects": true});
-        let read = async {
-            let Some(captured) = self.ask(&tab, "DOMSnapshot.captureSnapshot", captured).await? else {
-                return Ok(None);
-            };
-            let layout = layout::read(&captured);
-            let mut trees = Vec::new();
-            for (frame, owner) in layout.frames.iter().take(MAX_FRAMES) {
-                let params = if *owner == 0 { json!({}) } else { json!({"frameId": frame}) };
-                match self.ask(&tab, "Accessibility.getFullAXTree", params).await {
-                    Ok(Some(tree)) => trees.push((*owner, tree)),
-                    Ok(None) => return Ok(None),
-                    // A frame may have gone since.
-                    Err(cdp::CdpError::Refused(_)) if *owner != 0 => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            let Some(metrics) = self.ask(&tab, "Page.getLayoutMetrics", json!({})).await? else { return Ok(None) };
-            Ok(Some((layout, trees, metrics)))
-        };
-        let read: Result<_, cdp::CdpError> = read.await;
-        let mut tab = self.tabs.borrow().get(&tab.session).cloned().unwrap_or(tab);
-        let Some((layout, trees, metrics)) = read.map_err(cdp::CdpError::of_read)? else { return Ok(of_tab(&tab)) };
-        // The browser reports the title of a tab late.
-        tab.title.clone_from(&layout.title);
-        let length = |name: &str| metrics["cssVisualViewport"][name].as_f64().unwrap_or_default() as i32;
-        let size = (length("clientWidth"), length("clientHeight"));
-        let frames = trees.iter().filter(|(owner, _)| *owner != 0).map(|(owner, tree)| (*owner, tree)).collect();
-        let mut snapshot = Snapshot { size: Some(size), ..of_tab(&tab) };
-        if let Some((_, tree)) = trees.iter().find(|(owner, _)| *owner == 0) {
-            snapshot.nodes = tree::Builder::new(&layout, size, 0, frames).build(tree, &tab.title);
-        }
-        snapshot.hide_what_is_off_screen();
-        Ok(snapshot)
-    }
-}
-
-/// Returns the place for an address. The memory keeps the hash of the path, because the path may contain what was typed.
-fn place_of(url: &str, path: Option<&str>) -> String {
-    let origin = pattern::origin(&pattern::of(url));
-    path.map_or_else(|| format!("{origin}/"), |path| format!("{origin}/~{path}"))
-}
-
-/// Returns the snapshot of a tab without its page, but with its dialog.
-fn of_tab(tab: &Tab) -> Snapshot {
-    let site = site::parse(&tab.url).filter(|_| tab.url.contains("://"));
-    let path = site.as_ref().and_then(|_| pattern::path_hash(&tab.url));
-    let place = place_of(&tab.url, path.as_deref());
-    let window = |id, kind: &str, title: &str, layer, focused| Window {
-        id,
-        kind: WindowKind::Page,
-        type_name: kind.to_owned(),
-        app: APP.to_owned(),
-        title: title.to_owned(),
-        layer,
-        focused,
-        place: Some(place.clone()),
-    };
-    let page = window(1, "PAGE", &tab.title, 0, tab.dialog.is_none());
-    let (windows, nodes) = match &tab.dialog {
-        Some(dialog) => (vec![window(2, "DIALOG", "", 1, true), page], dialog_nodes(dialog)),
-        None => (vec![page], Vec::new()),
-    };
-    Snapshot {
-        app: Some(APP.to_owned()),
-        place: Some(place.clone()),
-        place_knowable: true,
-        host: site.as_ref().map(|site| site.address.clone()),
-        site: site.map(|site| site.name),
-        path,
-        mode: "CDP".to_owned(),
-        size: Some((1280, 900)),
-        windows,
-        nodes,
-        ..Snapshot::default()
-    }
-}
-
-fn dialog_nodes(dialog: &Dialog) -> Vec<Node> {
-    let enabled = Flags::default().with(Flag::Visible).with(Flag::Enabled);
-    let node = |id: &str, role, text: &str, bounds, flags| Node {
-        id: id.to_owned(),
-        window: 0,
-        parent: None,
-        class: "dialog".to_owned(),
-        text: Some(text.to_owned()).filter(|text| !text.is_empty()),
-        desc: None,
-        res_id: Some(id.to_owned()),
-        bounds,
-        flags,
-        role,
-        traits: Traits::default(),
-        password: false,
-        truncated: false,
-    };
-    let button = |id, text, bounds| node(id, Role::Button, text, bounds, enabled.with(Flag::Clickable));
-    let (yes, no) = match dialog.kind.as_str() {
-        "beforeunload" => ("Leave", Some("Stay")),
-        "alert" => ("OK", None),
-        _ => ("OK", Some("Cancel")),
-    };
-    let mut nodes = vec![node("message", Role::Text, &dialog.message, MESSAGE, enabled)];
-    if dialog.kind == "prompt" {
-        let field = enabled.with(Flag::Editable).with(Flag::Clickable);
-        nodes.push(node("answer", Role::Field, &dialog.text, ANSWER, field));
-    }
-    nodes.push(button("accept", yes, ACCEPT));
-    nodes.extend(no.map(|no| button("dismiss", no, DISMISS)));
-    nodes
 }
 
 impl Driver for Browser {
@@ -403,8 +201,7 @@ impl Driver for Browser {
         Box::pin(async move {
             let running = self.running().await?;
             let tab = running.tab().await?;
-            let metrics =
-                running.ask(&tab, "Page.getLayoutMetrics", json!({})).await.map_err(cdp::CdpError::of_read)?;
+            let metrics = running.ask(&tab, "Page.getLayoutMetrics", json!({})).await.map_err(CdpError::of_read)?;
             let refused = || DriverError::Refused { status: None, message: "a dialog covers the page".into() };
             let view = &metrics.ok_or_else(refused)?["cssVisualViewport"];
             let number = |name: &str| view[name].as_f64().unwrap_or_default();
@@ -414,7 +211,7 @@ impl Driver for Browser {
                 json!({"x": number("pageX"), "y": number("pageY"), "width": width, "height": height, "scale": scale});
             let params =
                 json!({"format": "jpeg", "quality": shot.quality, "clip": clip, "captureBeyondViewport": false});
-            let taken = running.ask(&tab, "Page.captureScreenshot", params).await.map_err(cdp::CdpError::of_read)?;
+            let taken = running.ask(&tab, "Page.captureScreenshot", params).await.map_err(CdpError::of_read)?;
             let taken = taken.ok_or_else(refused)?;
             base64::engine::general_purpose::STANDARD
                 .decode(taken["data"].as_str().unwrap_or_default())

@@ -48,6 +48,15 @@ impl<'a> Said<'a> {
         }
     }
 
+    fn shown(&self) -> Shown {
+        let is_editor = self.states.get("editable").is_some_and(|kind| **kind == "richtext")
+            && self.states.contains_key("focusable");
+        match shown(self.role) {
+            Shown::Other if is_editor => Shown::Input(Role::Field),
+            shown => shown,
+        }
+    }
+
     fn has(&self, state: &str) -> bool {
         self.states.get(state).is_some_and(|value| **value == true || **value == "true")
     }
@@ -195,73 +204,18 @@ impl<'a> Builder<'a> {
         (parent, label): (Option<usize>, Option<&str>),
         ignored: bool,
     ) -> Option<Node> {
+        let what = if ignored { Shown::Other } else { said.shown() };
+        let (role, input) = self.role(what, said, element, label)?;
         let secret = element.kind.as_deref() == Some("password");
-        let editable = said.states.contains_key("editable") && !said.has("readonly")
-            || matches!(element.tag.as_str(), "SELECT")
-            || matches!(element.kind.as_deref(), Some("date" | "time" | "color" | "range" | "month" | "week"));
-        let is_editor = said.states.get("editable").is_some_and(|kind| **kind == "richtext")
-            && said.states.contains_key("focusable");
-        let what = match shown(said.role) {
-            _ if ignored => Shown::Other,
-            Shown::Other if is_editor => Shown::Input(Role::Field),
-            what => what,
-        };
-        let (role, input) = match what {
-            Shown::Input(role) => (role, true),
-            Shown::Structure(role) => (role, false),
-            Shown::Content(_) if said.name.is_empty() => return None,
-            Shown::Content(role) => {
-                // The name of an element contains the texts in it.
-                let is_label = self.in_labels > 0 && self.labelled.contains(said.name);
-                if is_label || label.is_some_and(|label| label.contains(said.name)) {
-                    return None;
-                }
-                (role, false)
-            }
-            // Pages listen to clicks on large parts of themselves, for what is in them.
-            Shown::Other
-                if element.clickable
-                    && label.is_none()
-                    && element.bounds.area() * 4 < self.view.area()
-                    && !matches!(element.tag.as_str(), "LABEL" | "FORM") =>
-            {
-                (Role::Row, true)
-            }
-            Shown::Other if element.scrolls => (Role::List, false),
-            Shown::Other => return None,
-        };
-        let field = role == Role::Field;
-        let mut flags = Flags::default();
         let visible = element.drawn && element.bounds.intersection(&self.view).area() > 0;
         let clickable = input || element.clickable && !matches!(what, Shown::Content(_));
-        for (flag, holds) in [
-            (Flag::Visible, visible),
-            (Flag::Clickable, clickable),
-            (Flag::Focusable, said.states.contains_key("focusable")),
-            (Flag::Scrollable, element.scrolls),
-            (Flag::Editable, field && editable),
-            (Flag::Enabled, !said.has("disabled")),
-        ] {
-            flags = if holds { flags.with(flag) } else { flags };
-        }
-        // The tree has no value of fields with pickers, and that of a list of choices late.
-        let value = cut(element.value.as_deref().unwrap_or_default()).or_else(|| cut(&said.value));
-        let text = if field { value } else { cut(said.name) };
-        let states = states(said);
-        let desc = match (field, states) {
-            (true, states) => {
-                let name =
-                    if said.name.is_empty() { element.placeholder.as_deref().unwrap_or_default() } else { said.name };
-                cut(&[name, &states].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))
-            }
-            (false, states) => cut(&states),
-        };
+        let (text, desc) = texts(said, element, role);
         let list = role == Role::List;
         let traits = Traits::default()
             .with(Trait::List, list)
             .with(Trait::StaticText, role == Role::Text)
             .with(Trait::Bar, matches!(said.role, "banner" | "toolbar"))
-            .with(Trait::Landmark, list || field || matches!(what, Shown::Structure(_)))
+            .with(Trait::Landmark, list || role == Role::Field || matches!(what, Shown::Structure(_)))
             .with(Trait::Volatile, matches!(said.role, "progressbar" | "timer" | "marquee"))
             .with(Trait::Adjustable, said.role == "slider");
         Some(Node {
@@ -274,13 +228,68 @@ impl<'a> Builder<'a> {
             res_id: element.id.clone(),
             // Of a long list, only what is in the window counts.
             bounds: if visible { element.bounds.intersection(&self.view) } else { element.bounds },
-            flags,
+            flags: flags(&[
+                (Flag::Visible, visible),
+                (Flag::Clickable, clickable),
+                (Flag::Focusable, said.states.contains_key("focusable")),
+                (Flag::Scrollable, element.scrolls),
+                (Flag::Editable, role == Role::Field && is_editable(said, element)),
+                (Flag::Enabled, !said.has("disabled")),
+            ]),
             role,
             traits,
             password: secret,
             truncated: false,
         })
     }
+
+    /// Returns the role of an element, and whether it takes input; `None` if it is not shown. `label` is the name of the
+    /// element around it.
+    fn role(&self, what: Shown, said: &Said<'_>, element: &Element, label: Option<&str>) -> Option<(Role, bool)> {
+        match what {
+            Shown::Input(role) => Some((role, true)),
+            Shown::Structure(role) => Some((role, false)),
+            Shown::Content(role) => {
+                // The name of an element contains the texts in it.
+                let is_label = self.in_labels > 0 && self.labelled.contains(said.name);
+                let is_said = is_label || label.is_some_and(|label| label.contains(said.name));
+                (!said.name.is_empty() && !is_said).then_some((role, false))
+            }
+            Shown::Other => {
+                // Pages listen to clicks on large parts of themselves, for what is in them.
+                let is_small = element.bounds.area() * 4 < self.view.area();
+                let is_own = label.is_none() && !matches!(element.tag.as_str(), "LABEL" | "FORM");
+                if element.clickable && is_small && is_own {
+                    return Some((Role::Row, true));
+                }
+                element.scrolls.then_some((Role::List, false))
+            }
+        }
+    }
+}
+
+fn flags(all: &[(Flag, bool)]) -> Flags {
+    all.iter().filter(|(_, holds)| *holds).fold(Flags::default(), |flags, (flag, _)| flags.with(*flag))
+}
+
+fn is_editable(said: &Said<'_>, element: &Element) -> bool {
+    said.states.contains_key("editable") && !said.has("readonly")
+        || element.tag == "SELECT"
+        || matches!(element.kind.as_deref(), Some("date" | "time" | "color" | "range" | "month" | "week"))
+}
+
+/// Returns the text and the description of an element. A field has its value as its text.
+fn texts(said: &Said<'_>, element: &Element, role: Role) -> (Option<String>, Option<String>) {
+    let states = states(said);
+    if role != Role::Field {
+        return (cut(said.name), cut(&states));
+    }
+    // The tree has no value of fields with pickers, and that of a list of choices late.
+    let value = cut(element.value.as_deref().unwrap_or_default()).or_else(|| cut(&said.value));
+    let placeholder = element.placeholder.as_deref().unwrap_or_default();
+    let name = if said.name.is_empty() { placeholder } else { said.name };
+    let parts: Vec<&str> = [name, &states].into_iter().filter(|part| !part.is_empty()).collect();
+    (value, cut(&parts.join(", ")))
 }
 
 fn cut(text: &str) -> Option<String> {

@@ -62,9 +62,7 @@ fn of_directory(name: &str) -> String {
     let is_number = |part: &&str| part.parse::<u16>().is_ok();
     let (host, port) = match parts.split_last() {
         // An IP address has four numbers.
-        Some((last, host)) if is_number(last) && (host.len() == 4 || !host.iter().all(|part| is_number(&part))) => {
-            (host, Some(last))
-        }
+        Some((last, host)) if is_number(last) && (host.len() == 4 || !host.iter().all(is_number)) => (host, Some(last)),
         _ => (parts.as_slice(), None),
     };
     host.join(".") + &port.map_or_else(String::new, |port| format!(":{port}"))

@@ -228,6 +228,12 @@ pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResu
     run(core, params, plan).await
 }
 
+/// Returns the part of an app's name that is recorded: of a URL, the origin. Its path may contain what was typed.
+pub(in crate::app) fn recorded(app: &str) -> &str {
+    let host = app.find("://").map_or(0, |scheme| scheme + 3);
+    app[host..].find(['/', '?', '#']).map_or(app, |end| &app[..host + end])
+}
+
 /// Implements `act.launch`.
 ///
 /// # Errors
@@ -238,7 +244,7 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActRes
         core,
         params,
         Plan::single(Verb::Launch, Input::Launch(params.package.clone()))
-            .with_param("package", params.package.as_str()),
+            .with_param("package", recorded(&params.package)),
     )
     .await
 }
@@ -252,7 +258,7 @@ pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResul
     run(
         core,
         params,
-        Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", params.package.as_str()),
+        Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", recorded(&params.package)),
     )
     .await
 }
