@@ -37,6 +37,13 @@ const PAGES: &[(&str, &str)] = &[
         "<!doctype html><title>List</title><ul id='rows'></ul><script>for (let i = 1; i <= 300; i++) {
          let row = document.createElement('li'); row.innerHTML = '<a href=\"#'+i+'\">Entry '+i+'</a>'; rows.append(row) }</script>",
     ),
+    (
+        "/covered",
+        "<!doctype html><title>Covered</title><style>#cover{position:fixed;inset:0 0 auto 0;height:120px;background:#eee}</style>
+         <button onclick=\"out.textContent='paid'\">Pay</button><p id='out'>-</p><div style='height:200px'></div>
+         <label><span style='display:inline-block;width:60px;height:20px;background:#ccc'></span><input type='checkbox' style='opacity:0.01;margin-left:-60px'>Agree</label>
+         <div id='cover' onclick=\"this.remove()\"><span>Cookies?</span></div>",
+    ),
     ("/slow", "<!doctype html><title>Slow</title><button>Ready</button><img src='/never'>"),
     ("/never", "hang"),
 ];
@@ -235,4 +242,20 @@ fn a_page_that_never_finishes_is_read_as_it_is() {
     assert!(outline(&mut client).contains("button \"Ready\""));
     let shot = client.ok("observe.screenshot", json!({}));
     assert_eq!(shot["mimeType"], "image/jpeg", "{shot}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_covered_element_is_not_tapped() {
+    let lab = Lab::new("/covered");
+    let mut client = lab.world.client();
+    let refused = client.call("act.tap", json!({"by": "text", "value": "Pay"})).expect_err("it is covered");
+    assert!(["DEVICE_ERROR", "TARGET_COVERED"].contains(&refused.code.as_str()), "{refused:?}");
+    let page = outline(&mut client);
+    assert!(page.contains("Cookies?") && !page.contains("paid"), "nothing was tapped: {page}");
+    client.ok("act.tap", json!({"by": "text", "value": "Agree"}));
+    tap(&mut client, "Cookies?");
+    tap(&mut client, "Pay");
+    let page = outline(&mut client);
+    assert!(page.contains("\"paid\"") && page.contains("= \"checked\""), "{page}");
 }

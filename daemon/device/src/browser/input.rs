@@ -123,6 +123,7 @@ impl Page<'_> {
     }
 
     async fn click(&self, x: f64, y: f64, times: u32, held: Duration) -> Result<(), DriverError> {
+        self.check_hit(x, y).await?;
         if self.evaluate(FOCUS_LIST, &[json!(x), json!(y)]).await? == true {
             return Ok(());
         }
@@ -136,6 +137,22 @@ impl Page<'_> {
             self.mouse("mouseReleased", (x, y), json!({"button": "left", "buttons": 0, "clickCount": n})).await?;
         }
         Ok(())
+    }
+
+    /// Checks that a click would hit what was shown at a point, and not an element that came in front of it since.
+    async fn check_hit(&self, x: f64, y: f64) -> Result<(), DriverError> {
+        let at = json!({"x": x.round() as i64, "y": y.round() as i64});
+        let hit = match self.running.ask(self.tab, "DOM.getNodeForLocation", at).await {
+            Ok(Some(hit)) => hit["backendNodeId"].as_i64(),
+            // There is nothing at the point, or a dialog opened.
+            Ok(None) | Err(CdpError::Refused(_)) => None,
+            Err(error) => return Err(error.of_read()),
+        };
+        let is_it = hit.is_none_or(|hit| self.running.seen.lock().allows(&self.tab.session, (x, y), hit));
+        if is_it {
+            return Ok(());
+        }
+        Err(DriverError::Refused { status: None, message: "another element is in front of the target".into() })
     }
 
     async fn wheel(&self, at: (f64, f64), (dx, dy): (f64, f64)) -> Result<(), DriverError> {

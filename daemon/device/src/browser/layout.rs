@@ -40,7 +40,19 @@ pub struct Layout {
     pub frames: Vec<(String, i64)>,
     /// Title of the page.
     pub title: String,
+    /// Parents of the nodes, by id. The parent of a frame's document is the element that the frame is in.
+    pub parents: HashMap<i64, i64>,
 }
+
+impl Layout {
+    /// Returns a node and those around it, innermost first.
+    pub fn around(&self, node: i64) -> impl Iterator<Item = i64> {
+        std::iter::successors(Some(node), |node| self.parents.get(node).copied()).take(MAX_DEPTH)
+    }
+}
+
+/// Maximum number of nodes around each other that are looked at.
+const MAX_DEPTH: usize = 2_000;
 
 /// Reads the layout of a page.
 pub fn read(captured: &Value) -> Layout {
@@ -60,7 +72,7 @@ pub fn read(captured: &Value) -> Layout {
         if let Some(document) = documents.get(index) {
             let text = |index: &Value| text_at(&strings, index);
             layout.frames.push((text(&document["frameId"]).unwrap_or_default().to_owned(), owner));
-            let frames = of_document(document, &strings, offset, &mut layout.elements);
+            let frames = of_document(document, &strings, (offset, owner), &mut layout);
             open.extend(frames.into_iter().filter(|(child, ..)| *child > index));
         }
     }
@@ -76,8 +88,8 @@ fn text_at<'a>(strings: &[&'a str], index: &Value) -> Option<&'a str> {
 fn of_document(
     document: &Value,
     strings: &[&str],
-    (left, top): (f64, f64),
-    elements: &mut HashMap<i64, Element>,
+    ((left, top), owner): ((f64, f64), i64),
+    layout: &mut Layout,
 ) -> Vec<(usize, (f64, f64), i64)> {
     let nodes = &document["nodes"];
     let ids: Vec<i64> = list(&nodes["backendNodeId"]).iter().map(|id| id.as_i64().unwrap_or_default()).collect();
@@ -95,7 +107,11 @@ fn of_document(
         Some((index_of(child)?, (f64::from(bounds.left), f64::from(bounds.top)), *ids.get(node)?))
     });
     let frames = frames.collect();
-    elements.extend(ids.iter().copied().zip(found));
+    for (node, id) in ids.iter().enumerate() {
+        let parent = index_of(&nodes["parentIndex"][node]).and_then(|parent| ids.get(parent).copied());
+        layout.parents.extend(parent.or((owner != 0).then_some(owner)).map(|parent| (*id, parent)));
+    }
+    layout.elements.extend(ids.iter().copied().zip(found));
     frames
 }
 

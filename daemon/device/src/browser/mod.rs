@@ -135,7 +135,7 @@ impl Browser {
         cdp.call("", "Target.setAutoAttach", attach).await.map_err(CdpError::of_read)?;
         cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await.map_err(CdpError::of_read)?;
         let used = parking_lot::Mutex::new(std::time::Instant::now());
-        let running = Running { cdp, tabs, version, used, _process: process };
+        let running = Running { cdp, tabs, version, used, seen: parking_lot::Mutex::default(), _process: process };
         let mut seen = running.tabs.subscribe();
         let has_tab = seen.wait_for(|tabs| tabs.current().is_some_and(|tab| tab.watched));
         let first = tokio::time::timeout(self.timeout, has_tab).await.ok().and_then(Result::ok);

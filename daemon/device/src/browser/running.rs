@@ -13,7 +13,7 @@ use super::tabs::{self, Tab, Tabs};
 use super::{dialog, layout, tree};
 use crate::DriverError;
 use afd_screen::page::snapshot::{Snapshot, Window, WindowKind};
-use afd_screen::page::{pattern, site};
+use afd_screen::page::{Flag, Node, Rect, pattern, site};
 
 /// Name under which the memory keeps what it learns in browsers.
 const APP: &str = "chromium";
@@ -29,10 +29,39 @@ pub struct Running {
     pub tabs: watch::Sender<Tabs>,
     /// Name and version of the browser.
     pub version: String,
+    /// What the current tab showed when it was read last.
+    pub seen: Mutex<Seen>,
     /// Time of the last use.
     pub used: Mutex<Instant>,
     /// The process, which ends when this is dropped.
     pub _process: Child,
+}
+
+/// A page as it was read last.
+#[derive(Default)]
+pub struct Seen {
+    /// Session of the tab.
+    session: String,
+    layout: layout::Layout,
+    /// Ids and bounds of the elements that take input.
+    inputs: Vec<(i64, Rect)>,
+}
+
+impl Seen {
+    /// Returns whether a click at a point, where `hit` is the topmost node, is a click on what was shown there: on an
+    /// element that takes input, or on its label or frame. Where no element was shown, each click is.
+    pub fn allows(&self, session: &str, (x, y): (f64, f64), hit: i64) -> bool {
+        let mut there = self.inputs.iter().filter(|(_, bounds)| bounds.contains(x, y)).map(|(id, _)| *id).peekable();
+        if self.session != session || there.peek().is_none() {
+            return true;
+        }
+        let tag = |id: &i64| self.layout.elements.get(id).map_or("", |element| element.tag.as_str());
+        let around: Vec<i64> = self.layout.around(hit).collect();
+        let whole = around.iter().find(|id| matches!(tag(id), "LABEL" | "IFRAME" | "FRAME"));
+        there.any(|id| {
+            around.contains(&id) || whole.is_some_and(|whole| self.layout.around(id).any(|node| node == *whole))
+        })
+    }
 }
 
 /// Makes each new tab report its events.
@@ -135,6 +164,11 @@ impl Running {
             snapshot.nodes = tree::Builder::new(&layout, size, 0, frames).build(tree, &tab.title);
         }
         snapshot.hide_what_is_off_screen();
+        let takes_input =
+            |node: &&Node| node.is(Flag::Visible) && (node.is(Flag::Clickable) || node.is(Flag::Editable));
+        let inputs = snapshot.nodes.iter().filter(takes_input);
+        let inputs = inputs.filter_map(|node| Some((node.id.parse().ok()?, node.bounds))).collect();
+        *self.seen.lock() = Seen { session: tab.session, layout, inputs };
         Ok(snapshot)
     }
 }
