@@ -13,6 +13,7 @@ pub mod act;
 mod all;
 pub mod artifact;
 pub mod backup;
+pub mod characters;
 pub mod config;
 pub mod context;
 pub mod conversation;

@@ -153,9 +153,13 @@ fn shutdown_returns_after_the_daemon_has_exited() {
 #[test]
 fn command_during_a_shutdown_starts_a_new_daemon() {
     let home = Home::new();
-    home.ok(&["observe", "top"]);
     for _ in 0..5 {
-        send_signal(home.pid().expect("a daemon"), "TERM");
+        // A command may still be answered by the daemon that is ending.
+        let pid = wait::until("a daemon", || {
+            home.ok(&["observe", "top"]);
+            home.pid()
+        });
+        send_signal(pid, "TERM");
         home.ok(&["observe", "top"]);
     }
 }

@@ -1,7 +1,7 @@
 //! A web server on loopback for tests: pages by their paths.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,26 +22,12 @@ impl Pages {
         let (requests, stopped) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<AtomicBool>::default());
         let (seen, stop) = (requests.clone(), stopped.clone());
         std::thread::spawn(move || {
-            let mut hanging = Vec::new();
+            let hanging = Arc::<Mutex<Vec<TcpStream>>>::default();
             for stream in listener.incoming().take_while(|_| !stop.load(Ordering::Relaxed)) {
                 let Ok(stream) = stream else { continue };
-                let mut lines = BufReader::new(&stream).lines();
-                let first = lines.next().and_then(Result::ok).unwrap_or_default();
-                // The browser sends nothing after the headers.
-                lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
-                let path = first.split(' ').nth(1).unwrap_or("/").to_owned();
-                let page = pages.iter().find(|(known, _)| *known == path.split('?').next().unwrap_or_default());
-                seen.lock().expect("the list").push(path);
-                if page.is_some_and(|(_, html)| *html == "hang") {
-                    hanging.push(stream);
-                    continue;
-                }
-                let (status, html) = page.map_or(("404 Not Found", ""), |(_, html)| ("200 OK", html));
-                let _ = write!(
-                    &stream,
-                    "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{html}",
-                    html.len()
-                );
+                let (seen, hanging) = (seen.clone(), hanging.clone());
+                // A browser opens connections that it may not use.
+                std::thread::spawn(move || hanging.lock().expect("the list").extend(answer(stream, pages, &seen)));
             }
         });
         Self { address, requests, stopped }
@@ -58,9 +44,30 @@ impl Pages {
     }
 }
 
+/// Answers a request. Returns the connection if it is never to be answered.
+fn answer(stream: TcpStream, pages: &[(&str, &str)], seen: &Mutex<Vec<String>>) -> Option<TcpStream> {
+    let mut lines = BufReader::new(&stream).lines();
+    let first = lines.next().and_then(Result::ok)?;
+    // The browser sends nothing after the headers.
+    lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
+    let path = first.split(' ').nth(1).unwrap_or("/").to_owned();
+    let page = pages.iter().find(|(known, _)| *known == path.split('?').next().unwrap_or_default());
+    seen.lock().expect("the list").push(path);
+    let (status, html) = page.map_or(("404 Not Found", ""), |(_, html)| ("200 OK", html));
+    if html == "hang" {
+        return Some(stream);
+    }
+    let length = html.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\nconnection: close\r\ncontent-length: {length}"
+    );
+    let _ = write!(&stream, "{head}\r\n\r\n{html}");
+    None
+}
+
 impl Drop for Pages {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::Relaxed);
-        let _ = std::net::TcpStream::connect(self.address);
+        let _ = TcpStream::connect(self.address);
     }
 }

@@ -137,6 +137,21 @@ pub fn start_lock(socket: &Path) -> Result<std::fs::File, NoDaemon> {
     Ok(lock)
 }
 
+/// Number of times that a daemon is started which ends before a connection is made.
+const STARTS: u32 = 3;
+
+/// Starts a daemon, and waits until it reports that it listens.
+fn start_once(start: &Start, dir: &Path) -> Result<(), NoDaemon> {
+    let fail = |what: &str, e: io::Error| NoDaemon::new(format!("{what}: {e}"));
+    let report_path = dir.join(format!("start-{}.sock", std::process::id()));
+    let _ = std::fs::remove_file(&report_path);
+    let report = UnixDatagram::bind(&report_path)
+        .map_err(|e| fail("cannot create the socket for the daemon's start report", e))?;
+    let result = launch(start, &report_path).and_then(|child| wait(child, &report, start));
+    let _ = std::fs::remove_file(&report_path);
+    result.map(|_| ())
+}
+
 /// Like [`start`], for a daemon on a socket that no systemd unit manages.
 ///
 /// # Errors
@@ -151,13 +166,15 @@ pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
         Err(error) => return Err(fail("cannot connect to the daemon", error)),
         Ok(connection) => return Ok(connection),
     }
-    let report_path = dir.join(format!("start-{}.sock", std::process::id()));
-    let _ = std::fs::remove_file(&report_path);
-    let report = UnixDatagram::bind(&report_path)
-        .map_err(|e| fail("cannot create the socket for the daemon's start report", e))?;
-    let result = launch(start, &report_path).and_then(|child| wait(child, &report, start));
-    let _ = std::fs::remove_file(&report_path);
-    result?;
+    for _ in 1..STARTS {
+        start_once(start, dir)?;
+        match Connection::open(&start.socket) {
+            // Something ended it at once.
+            Err(error) if is_not_listening(&error) => {}
+            opened => return opened.map_err(|e| fail("the daemon started, but connecting failed", e)),
+        }
+    }
+    start_once(start, dir)?;
     Connection::open(&start.socket).map_err(|e| fail("the daemon started, but connecting failed", e))
 }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// Returns the URL for what a caller names as the page to open: a URL, or a domain.
+/// Returns the URL of the page to open, given as a URL or a domain.
 ///
 /// # Errors
 /// Describes the accepted values if the address is none of them.
@@ -13,12 +13,16 @@ pub fn checked(text: &str, private: bool) -> Result<Url, &'static str> {
     let text = text.trim();
     let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let url = Url::parse(&whole).map_err(|_| EXPECTED)?;
-    if !matches!(url.scheme(), "http" | "https") || text.contains(char::is_whitespace) {
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if !matches!(url.scheme(), "http" | "https") || text.contains(char::is_whitespace) || has_user {
         return Err(EXPECTED);
     }
     let is_private = match url.host() {
         None => return Err(EXPECTED),
-        Some(Host::Domain(name)) => !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".local"),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".local")
+        }
         Some(Host::Ipv4(ip)) => is_private(IpAddr::V4(ip)),
         Some(Host::Ipv6(ip)) => is_private(IpAddr::V6(ip)),
     };
@@ -74,13 +78,21 @@ mod tests {
             "http://a.localhost",
             "http://0x7f.1/",
             "http://[fd00::1]",
+            "http://localhost./",
+            "router.",
         ] {
             assert!(checked(text, false).is_err(), "{text}");
             assert!(checked(text, true).is_ok(), "{text}");
         }
-        for text in
-            ["file:///etc/passwd", "chrome://settings", "javascript:alert(1)", "data:text/html,x", "", "two words"]
-        {
+        for text in [
+            "https://user:password@example.com/",
+            "file:///etc/passwd",
+            "chrome://settings",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "",
+            "two words",
+        ] {
             assert!(checked(text, true).is_err(), "{text}");
         }
     }

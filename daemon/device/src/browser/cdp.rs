@@ -5,16 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use afd_proto::characters::whole_characters;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::DriverError;
 
 /// Maximum size of a message from the browser, in bytes.
-const MAX_MESSAGE: usize = 128 << 20;
+const MAX_MESSAGE: u64 = 128 << 20;
+
+/// Event that is reported when the connection has been closed.
+pub const CLOSED: &str = "afd.closed";
 
 /// Error from a request to the browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,24 +70,35 @@ struct Waiting {
     closed: bool,
 }
 
+/// Stops waiting for an answer when it is dropped.
+struct Entry<'a>(&'a Mutex<Waiting>, u64);
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        self.0.lock().answers.remove(&self.1);
+    }
+}
+
 /// A connection to a browser.
 pub struct Cdp {
-    out: tokio::sync::Mutex<ChildStdin>,
+    out: mpsc::UnboundedSender<Vec<u8>>,
     next: AtomicU64,
     waiting: Arc<Mutex<Waiting>>,
     timeout: Duration,
 }
 
 impl Cdp {
-    /// Starts to read messages. `seen` is called for each event, in order, and must not block.
+    /// Starts to read and to write messages. `seen` is called for each event, in order, and must not block.
     pub fn start(
         (out, input): (ChildStdin, ChildStdout),
         timeout: Duration,
         seen: impl Fn(Event) + Send + 'static,
     ) -> Self {
         let waiting: Arc<Mutex<Waiting>> = Arc::default();
+        let (send, messages) = mpsc::unbounded_channel();
+        tokio::spawn(write(out, messages));
         tokio::spawn(read(BufReader::new(input), waiting.clone(), seen));
-        Self { out: tokio::sync::Mutex::new(out), next: AtomicU64::new(1), waiting, timeout }
+        Self { out: send, next: AtomicU64::new(1), waiting, timeout }
     }
 
     /// Returns whether the browser has closed the connection.
@@ -105,43 +120,39 @@ impl Cdp {
             }
             waiting.answers.insert(id, send);
         }
+        let _entry = Entry(&self.waiting, id);
         let mut message = json!({"id": id, "method": method, "params": params});
         if !session.is_empty() {
             message["sessionId"] = json!(session);
         }
         let mut bytes = message.to_string().into_bytes();
         bytes.push(0);
-        let sent = async {
-            let mut out = self.out.lock().await;
-            out.write_all(&bytes).await?;
-            out.flush().await
-        };
-        if sent.await.is_err() {
-            self.waiting.lock().answers.remove(&id);
-            return Err(CdpError::Closed);
-        }
+        self.out.send(bytes).map_err(|_| CdpError::Closed)?;
         match tokio::time::timeout(self.timeout, answer).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(CdpError::Closed),
-            Err(_) => {
-                self.waiting.lock().answers.remove(&id);
-                Err(CdpError::Late)
-            }
+            Ok(answer) => answer.unwrap_or(Err(CdpError::Closed)),
+            Err(_) => Err(CdpError::Late),
         }
     }
 }
 
-/// Reads messages until the browser closes the connection.
-async fn read(mut input: BufReader<ChildStdout>, waiting: Arc<Mutex<Waiting>>, seen: impl Fn(Event)) {
-    let mut bytes = Vec::new();
-    loop {
-        bytes.clear();
-        match input.read_until(0, &mut bytes).await {
-            Ok(read) if read > 0 && bytes.len() <= MAX_MESSAGE => {}
-            _ => break,
+/// Writes messages, each whole, until the browser closes the connection.
+async fn write(mut out: ChildStdin, mut messages: mpsc::UnboundedReceiver<Vec<u8>>) {
+    while let Some(message) = messages.recv().await {
+        if out.write_all(&message).await.is_err() || out.flush().await.is_err() {
+            return;
         }
-        bytes.pop();
-        let Ok(mut message) = serde_json::from_slice::<Value>(&bytes) else { continue };
+    }
+}
+
+/// Reads messages until the browser closes the connection, or sends one that is too large or no JSON.
+async fn read(mut input: BufReader<ChildStdout>, waiting: Arc<Mutex<Waiting>>, seen: impl Fn(Event)) {
+    loop {
+        let mut bytes = Vec::new();
+        let read = (&mut input).take(MAX_MESSAGE).read_until(0, &mut bytes).await;
+        if read.is_err() || bytes.pop() != Some(0) {
+            break;
+        }
+        let Some(mut message) = parsed(&bytes) else { break };
         if let Some(id) = message["id"].as_u64() {
             let answer = match message["error"]["message"].as_str() {
                 Some(error) => Err(CdpError::Refused(error.to_owned())),
@@ -155,7 +166,17 @@ async fn read(mut input: BufReader<ChildStdout>, waiting: Arc<Mutex<Waiting>>, s
             seen(Event { method, session, params: message["params"].take() });
         }
     }
-    let mut waiting = waiting.lock();
-    waiting.closed = true;
-    waiting.answers.clear();
+    {
+        let mut waiting = waiting.lock();
+        waiting.closed = true;
+        waiting.answers.clear();
+    }
+    seen(Event { method: CLOSED.to_owned(), session: String::new(), params: Value::Null });
+}
+
+/// Parses a message. A page can have halves of characters, which the browser passes on.
+fn parsed(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_slice(bytes)
+        .ok()
+        .or_else(|| serde_json::from_str(&whole_characters(std::str::from_utf8(bytes).ok()?)).ok())
 }

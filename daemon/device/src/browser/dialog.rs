@@ -1,5 +1,5 @@
-//! Dialogs of pages, as windows with buttons. The browser draws them outside of the page, so that their positions are
-//! made up.
+//! Dialogs of pages, as windows with buttons. The browser draws them outside of the page, so their positions are
+//! invented.
 
 use afd_proto::vocabulary::Role;
 use afd_screen::page::snapshot::Flags;

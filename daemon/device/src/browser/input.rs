@@ -79,6 +79,10 @@ pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), 
             {
                 return Ok(());
             }
+            let wrong = keys.iter().find_map(|key| check_key(key).err());
+            if let Some(error) = wrong {
+                return Err(error);
+            }
             for key in keys {
                 page.key(key).await?;
             }
@@ -91,7 +95,7 @@ pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), 
     }
 }
 
-/// Keys that delete text, or prepare that.
+/// Keys that delete text or move the cursor before deleting.
 const DELETING: [KeyName; 3] = [KeyName::End, KeyName::Delete, KeyName::ForwardDelete];
 
 struct Page<'a> {
@@ -134,14 +138,23 @@ impl Page<'_> {
             if !held.is_zero() {
                 tokio::time::sleep(held).await;
             }
-            self.mouse("mouseReleased", (x, y), json!({"button": "left", "buttons": 0, "clickCount": n})).await?;
+            let released =
+                json!({"type": "mouseReleased", "x": x, "y": y, "button": "left", "buttons": 0, "clickCount": n});
+            // A button that was pressed is released, whatever the page shows.
+            let released = self.running.ask_session(&self.tab.session, "Input.dispatchMouseEvent", released).await;
+            released.map_err(CdpError::of_input)?;
         }
         Ok(())
     }
 
     /// Checks that a click would hit what was shown at a point, and not an element that came in front of it since.
     async fn check_hit(&self, x: f64, y: f64) -> Result<(), DriverError> {
-        let at = json!({"x": x.round() as i64, "y": y.round() as i64});
+        // The browser looks for nodes at positions in the document.
+        let metrics =
+            self.running.ask(self.tab, "Page.getLayoutMetrics", json!({})).await.map_err(CdpError::of_read)?;
+        let metrics = metrics.unwrap_or_default();
+        let scrolled = |name: &str| metrics["cssVisualViewport"][name].as_f64().unwrap_or_default();
+        let at = json!({"x": (x + scrolled("pageX")).round() as i64, "y": (y + scrolled("pageY")).round() as i64});
         let hit = match self.running.ask(self.tab, "DOM.getNodeForLocation", at).await {
             Ok(Some(hit)) => hit["backendNodeId"].as_i64(),
             // There is nothing at the point, or a dialog opened.
@@ -179,7 +192,7 @@ impl Page<'_> {
         self.wheel((width / 2.0, height / 2.0), by).await
     }
 
-    /// Goes to the page before.
+    /// Goes back to the previous page.
     async fn back(&self) -> Result<(), DriverError> {
         let history = self.running.ask(self.tab, "Page.getNavigationHistory", json!({})).await;
         let history = history.map_err(CdpError::of_read)?.unwrap_or_default();
@@ -193,13 +206,7 @@ impl Page<'_> {
     }
 
     async fn key(&self, key: &Key) -> Result<(), DriverError> {
-        let Key::Named(name) = key else {
-            return Err(unsupported("has no key codes", "name the key"));
-        };
-        if *name == KeyName::Back {
-            return self.back().await;
-        }
-        let (key, code, text) = named(*name).ok_or_else(|| unsupported("has no such key", "use another key"))?;
+        let Some((key, code, text)) = check_key(key)? else { return self.back().await };
         let mut down = json!({"type": if text.is_empty() { "rawKeyDown" } else { "keyDown" }, "key": key, "code": key,
             "windowsVirtualKeyCode": code});
         if !text.is_empty() {
@@ -263,6 +270,15 @@ impl Page<'_> {
 
 fn unsupported(what: &'static str, instead: &'static str) -> DriverError {
     DriverError::Unsupported { kind: "browser", what, instead }
+}
+
+/// Returns what a browser needs to press a key; `None` for Back.
+fn check_key(key: &Key) -> Result<Option<(&'static str, i32, &'static str)>, DriverError> {
+    match key {
+        Key::Code(_) => Err(unsupported("has no key codes", "name the key")),
+        Key::Named(KeyName::Back) => Ok(None),
+        Key::Named(name) => named(*name).map(Some).ok_or_else(|| unsupported("has no such key", "use another key")),
+    }
 }
 
 /// Returns the name of a key in the browser, its virtual key code, and the text that it types.

@@ -6,7 +6,7 @@ use afd_screen::page::Rect;
 use serde_json::Value;
 
 /// Styles that the browser reports for each element, in this order.
-pub const STYLES: [&str; 4] = ["visibility", "opacity", "overflow-y", "pointer-events"];
+pub const STYLES: [&str; 5] = ["visibility", "opacity", "overflow-y", "pointer-events", "position"];
 
 /// What the layout says of an element.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,6 +29,57 @@ pub struct Element {
     pub placeholder: Option<String>,
     /// Value of a field.
     pub value: Option<String>,
+    /// Position of what is in a frame, relative to its bounds.
+    inset: (f64, f64),
+    clipping: Clipping,
+}
+
+/// How an element clips what is in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Clipping {
+    /// Whether what is outside of its bounds is not drawn. A container that scrolls is none: what is outside can be reached.
+    clips: bool,
+    /// Style `position`.
+    position: Position,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Position {
+    /// In the flow of the document.
+    #[default]
+    Flow,
+    /// Moved, or a box for absolute elements in it.
+    Relative,
+    /// Relative to the nearest element around it that is not in the flow.
+    Absolute,
+    /// Relative to the window.
+    Fixed,
+}
+
+/// Hides the elements that those around them clip. `frame` is the part of the window that the document can cover.
+fn clip(nodes: &Value, found: &mut [Element], frame: Option<Rect>) {
+    // For each node: what clips the elements in it that are in the flow, and those that are absolute.
+    let mut inner: Vec<(Option<Rect>, Option<Rect>)> = vec![(frame, frame); found.len()];
+    let both = |a: Option<Rect>, b: Rect| a.map_or(b, |a| a.intersection(&b));
+    for (node, element) in found.iter_mut().enumerate() {
+        let (flow, absolute) =
+            index_of(&nodes["parentIndex"][node]).and_then(|p| inner.get(p).copied()).unwrap_or((frame, frame));
+        let own = match element.clipping.position {
+            Position::Fixed => frame,
+            Position::Absolute => absolute,
+            _ => flow,
+        };
+        let shown = both(own, element.bounds);
+        if element.drawn {
+            element.drawn = shown.area() > 0;
+            element.bounds = if element.drawn { shown } else { element.bounds };
+        }
+        // The window clips a whole page.
+        let clips = element.clipping.clips && !matches!(element.tag.as_str(), "HTML" | "BODY");
+        let flow = if clips { Some(shown) } else { own };
+        let holds = element.clipping.position != Position::Flow;
+        inner[node] = (flow, if holds { flow } else { absolute });
+    }
 }
 
 /// The elements of all documents of a page, by their backend node ids.
@@ -63,17 +114,16 @@ pub fn read(captured: &Value) -> Layout {
     if let Some(title) = documents.first().and_then(|page| text_at(&strings, &page["title"])) {
         layout.title = title.trim().to_owned();
     }
-    // Documents in the order in which their frames are found, with the position of the frame's content and its element.
-    let mut open: Vec<(usize, (f64, f64), i64)> = vec![(0, (0.0, 0.0), 0)];
+    let mut open: Vec<Frame> = vec![Frame { document: 0, at: (0.0, 0.0), element: 0, bounds: None }];
     let mut at = 0;
     while at < open.len() {
-        let (index, offset, owner) = open[at];
+        let frame = open[at];
         at += 1;
-        if let Some(document) = documents.get(index) {
+        if let Some(document) = documents.get(frame.document) {
             let text = |index: &Value| text_at(&strings, index);
-            layout.frames.push((text(&document["frameId"]).unwrap_or_default().to_owned(), owner));
-            let frames = of_document(document, &strings, (offset, owner), &mut layout);
-            open.extend(frames.into_iter().filter(|(child, ..)| *child > index));
+            layout.frames.push((text(&document["frameId"]).unwrap_or_default().to_owned(), frame.element));
+            let frames = of_document(document, &strings, frame, &mut layout);
+            open.extend(frames.into_iter().filter(|inner| inner.document > frame.document));
         }
     }
     layout
@@ -83,14 +133,21 @@ fn text_at<'a>(strings: &[&'a str], index: &Value) -> Option<&'a str> {
     strings.get(usize::try_from(index.as_i64()?).ok()?).copied()
 }
 
-/// Adds the elements of a document. Returns the frames in it: the index of the document, the position of its content, and
-/// the id of the element.
-fn of_document(
-    document: &Value,
-    strings: &[&str],
-    ((left, top), owner): ((f64, f64), i64),
-    layout: &mut Layout,
-) -> Vec<(usize, (f64, f64), i64)> {
+/// A frame, or the page itself.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    /// Index of its document.
+    document: usize,
+    /// Position of its content in the window.
+    at: (f64, f64),
+    /// Id of the element that it is in; 0 for the page.
+    element: i64,
+    /// Bounds of that element.
+    bounds: Option<Rect>,
+}
+
+/// Adds the elements of a document. Returns the frames in it.
+fn of_document(document: &Value, strings: &[&str], frame: Frame, layout: &mut Layout) -> Vec<Frame> {
     let nodes = &document["nodes"];
     let ids: Vec<i64> = list(&nodes["backendNodeId"]).iter().map(|id| id.as_i64().unwrap_or_default()).collect();
     let mut found: Vec<Element> = (0..ids.len()).map(|i| element(nodes, i, strings)).collect();
@@ -99,17 +156,20 @@ fn of_document(
     }
     set_values(nodes, strings, &mut found);
     let scrolled = (number(&document["scrollOffsetX"]), number(&document["scrollOffsetY"]));
-    place(&document["layout"], strings, (left - scrolled.0, top - scrolled.1), &mut found);
+    place(&document["layout"], strings, (frame.at.0 - scrolled.0, frame.at.1 - scrolled.1), &mut found);
+    clip(nodes, &mut found, frame.bounds);
     let frames = &nodes["contentDocumentIndex"];
     let frames = list(&frames["index"]).iter().zip(list(&frames["value"])).filter_map(|(node, child)| {
         let node = index_of(node)?;
-        let bounds = found.get(node)?.bounds;
-        Some((index_of(child)?, (f64::from(bounds.left), f64::from(bounds.top)), *ids.get(node)?))
+        let Element { bounds, inset, drawn, .. } = found.get(node)?;
+        let at = (f64::from(bounds.left) + inset.0, f64::from(bounds.top) + inset.1);
+        let bounds = if *drawn { *bounds } else { Rect::default() };
+        Some(Frame { document: index_of(child)?, at, element: *ids.get(node)?, bounds: Some(bounds) })
     });
     let frames = frames.collect();
     for (node, id) in ids.iter().enumerate() {
         let parent = index_of(&nodes["parentIndex"][node]).and_then(|parent| ids.get(parent).copied());
-        layout.parents.extend(parent.or((owner != 0).then_some(owner)).map(|parent| (*id, parent)));
+        layout.parents.extend(parent.or((frame.element != 0).then_some(frame.element)).map(|parent| (*id, parent)));
     }
     layout.elements.extend(ids.iter().copied().zip(found));
     frames
@@ -172,6 +232,14 @@ fn place(laid: &Value, strings: &[&str], (left, top): (f64, f64), found: &mut [E
         let (all, shown) = (number(&laid["scrollRects"][i][3]), number(&laid["clientRects"][i][3]));
         element.scrolls = matches!(style(2), "auto" | "scroll") && all > shown + 1.0 && shown > 0.0;
         element.clickable &= style(3) != "none";
+        element.inset = (number(&laid["clientRects"][i][0]), number(&laid["clientRects"][i][1]));
+        element.clipping.clips = matches!(style(2), "hidden" | "clip");
+        element.clipping.position = match style(4) {
+            "fixed" => Position::Fixed,
+            "absolute" => Position::Absolute,
+            "relative" | "sticky" => Position::Relative,
+            _ => Position::Flow,
+        };
     }
 }
 

@@ -25,13 +25,15 @@ use tokio::sync::watch;
 
 use super::{BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions, SetupError};
 use afd_base::config::DeviceSettings;
-use afd_screen::page::Snapshot;
+use afd_screen::page::{Snapshot, pattern};
 use cdp::{Cdp, CdpError};
 use running::{Running, of_tab, watch_tabs};
 use tabs::Tabs;
 
-/// Time after which a browser that is not used is closed.
+/// Idle time after which the browser is closed.
 const IDLE: Duration = Duration::from_secs(3_600);
+/// Time for a browser to end.
+const CLOSING: Duration = Duration::from_secs(2);
 /// Driver for one browser.
 pub struct Browser {
     start_page: String,
@@ -53,8 +55,13 @@ async fn close_idle(slot: std::sync::Weak<Slot>) {
         let Some(slot) = slot.upgrade() else { return };
         let mut running = slot.lock().await;
         match running.as_ref() {
-            Some(browser) if browser.used.lock().elapsed() < IDLE => {}
-            _ => {
+            Some(browser) if !browser.cdp.is_closed() && browser.used.lock().elapsed() < IDLE => {}
+            browser => {
+                if let Some(browser) = browser {
+                    // Unless it ends by itself, the browser may lose cookies.
+                    let _ = browser.cdp.call("", "Browser.close", serde_json::json!({})).await;
+                    tokio::time::sleep(CLOSING).await;
+                }
                 *running = None;
                 return;
             }
@@ -141,7 +148,11 @@ impl Browser {
         let first = tokio::time::timeout(self.timeout, has_tab).await.ok().and_then(Result::ok);
         let first = first.and_then(|tabs| tabs.current().map(|tab| tab.session.clone()));
         let first = first.ok_or_else(|| failed("the browser has no tab".to_owned()))?;
-        running.navigate(&first, &self.start_page).await?;
+        // A start page that cannot be opened does not keep others from being opened.
+        let opened = running.navigate(&first, &self.start_page).await;
+        if running.cdp.is_closed() {
+            opened?;
+        }
         Ok(running)
     }
 }
@@ -156,14 +167,15 @@ impl Driver for Browser {
     }
 
     fn url(&self) -> String {
-        self.start_page.clone()
+        pattern::origin(&self.start_page)
     }
 
     fn check_app(&self, name: &str) -> Result<(), BadParam> {
         address::checked(name, self.private).map(|_| ()).map_err(|expected| BadParam {
             path: "package".to_owned(),
             expected,
-            got: format!("{name:?}"),
+            // The rest of an address may be secret.
+            got: format!("{:?}", name.split(['?', '#', '@']).next().unwrap_or_default()),
         })
     }
 

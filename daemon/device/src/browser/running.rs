@@ -82,9 +82,10 @@ impl Running {
     /// Opens a page in a tab.
     pub async fn navigate(&self, session: &str, url: &str) -> Result<(), DriverError> {
         self.tabs.send_modify(|tabs| tabs.set_loading(session));
-        let opened = self.cdp.call(session, "Page.navigate", json!({"url": url})).await;
-        let opened = opened.map_err(CdpError::of_input)?;
-        match opened["errorText"].as_str() {
+        // A page may ask whether to leave it.
+        let opened =
+            self.ask_session(session, "Page.navigate", json!({"url": url})).await.map_err(CdpError::of_input)?;
+        match opened.unwrap_or_default()["errorText"].as_str() {
             Some(error) => {
                 Err(DriverError::Refused { status: None, message: format!("cannot open it: {error}").into() })
             }
@@ -109,19 +110,34 @@ impl Running {
             tab = current().ok_or_else(none)?;
         }
         if tab.crashed {
+            self.tabs.send_modify(|tabs| tabs.set_loading(&tab.session));
             self.cdp.call(&tab.session, "Page.reload", json!({})).await.map_err(CdpError::of_read)?;
             return Err(DriverError::Unreachable("the page crashed, and is loaded again".into()));
         }
         Ok(tab)
     }
 
-    /// Sends a request to a tab. Returns `None` if the page shows a dialog or closes instead of answering.
+    /// Sends a request to a tab, unless the page shows a dialog. Returns `None` if it does, or if it opens one or closes
+    /// instead of answering.
     pub async fn ask(&self, tab: &Tab, method: &str, params: Value) -> Result<Option<Value>, CdpError> {
+        if self.has_dialog(&tab.session) {
+            return Ok(None);
+        }
+        self.ask_session(&tab.session, method, params).await
+    }
+
+    /// Returns whether a tab shows a dialog.
+    pub fn has_dialog(&self, session: &str) -> bool {
+        self.tabs.borrow().get(session).is_some_and(|tab| tab.dialog.is_some())
+    }
+
+    /// Like [`Self::ask`], but sends the request even if the page shows a dialog.
+    pub async fn ask_session(&self, session: &str, method: &str, params: Value) -> Result<Option<Value>, CdpError> {
         let mut tabs = self.tabs.subscribe();
         tokio::select! {
             biased;
-            answer = self.cdp.call(&tab.session, method, params) => answer.map(Some),
-            () = tabs::until(&mut tabs, &tab.session, |tab| tab.is_none_or(|tab| tab.dialog.is_some())) => Ok(None),
+            answer = self.cdp.call(session, method, params) => answer.map(Some),
+            () = tabs::until(&mut tabs, session, |tab| tab.is_none_or(|tab| tab.dialog.is_some())) => Ok(None),
         }
     }
 

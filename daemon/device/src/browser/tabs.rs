@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::cdp::Event;
+use super::cdp::{CLOSED, Event};
 
 /// A dialog that a page shows: a message, a question, or a request for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,8 +107,11 @@ impl Tabs {
                 self.of_session(&event.session).into_iter().for_each(|tab| tab.dialog = None);
             }
             "Inspector.targetCrashed" => {
-                self.of_session(&event.session).into_iter().for_each(|tab| tab.crashed = true);
+                self.of_session(&event.session).into_iter().for_each(|tab| {
+                    (tab.crashed, tab.dialog) = (true, None);
+                });
             }
+            CLOSED => self.0.clear(),
             _ => {}
         }
         None
@@ -129,15 +132,15 @@ impl Tabs {
         });
     }
 
-    /// Marks a tab as loading.
+    /// Marks a tab as loading. A page that crashed is gone.
     pub fn set_loading(&mut self, session: &str) {
-        self.of_session(session).into_iter().for_each(|tab| tab.loading = true);
+        self.of_session(session).into_iter().for_each(|tab| (tab.loading, tab.crashed) = (true, false));
     }
 }
 
 /// Waits until a condition holds for a tab, which may be gone.
 pub async fn until(tabs: &mut watch::Receiver<Tabs>, session: &str, holds: impl Fn(Option<&Tab>) -> bool) {
-    // The sender is dropped when the browser has ended; the next request says so.
+    // There are no tabs when the browser has ended; the next request says so.
     let _ = tabs.wait_for(|tabs| holds(tabs.get(session))).await;
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The accessibility tree says what the elements are: role, name, value and states. The layout says where they are, and
 //! which of them react to clicks. An element without a place in the layout is left out. The name of an interactive
-//! element includes the texts in it, so that these are no elements of their own.
+//! element includes the texts in it, so these texts are not separate elements.
 
 use std::collections::{HashMap, HashSet};
 
@@ -48,11 +48,14 @@ impl<'a> Said<'a> {
         }
     }
 
+    /// Returns whether the element is a field for formatted text. What is in it was typed.
+    fn is_editor(&self) -> bool {
+        self.states.get("editable").is_some_and(|kind| **kind == "richtext") && self.states.contains_key("focusable")
+    }
+
     fn shown(&self) -> Shown {
-        let is_editor = self.states.get("editable").is_some_and(|kind| **kind == "richtext")
-            && self.states.contains_key("focusable");
         match shown(self.role) {
-            Shown::Other if is_editor => Shown::Input(Role::Field),
+            Shown::Other if self.is_editor() => Shown::Input(Role::Field),
             shown => shown,
         }
     }
@@ -186,7 +189,7 @@ impl<'a> Builder<'a> {
             self.tree(tree, inner.0, inner.1, depth + 1);
         }
         // The options of a closed list are not on the screen, and the parts of a text are in its text.
-        if matches!(said.role, "StaticText" | "MenuListPopup" | "InlineTextBox") {
+        if matches!(said.role, "StaticText" | "MenuListPopup" | "InlineTextBox") || said.is_editor() {
             return;
         }
         self.in_labels += usize::from(said.role == "LabelText");
