@@ -47,7 +47,7 @@ pub struct Init {
     /// What to connect [default: ask]
     #[arg(value_enum)]
     kind: Option<Kind>,
-    /// Page that a browser shows first [default: https://example.com]
+    /// Page that a browser shows first [default: example.com]
     #[arg(value_name = "PAGE")]
     page: Option<String>,
     /// Name of the device in the configuration [default: practice, phone or browser]
