@@ -169,7 +169,7 @@ pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
     for _ in 1..STARTS {
         start_once(start, dir)?;
         match Connection::open(&start.socket) {
-            // Something ended it at once.
+            // Another process ended it immediately.
             Err(error) if is_not_listening(&error) => {}
             opened => return opened.map_err(|e| fail("the daemon started, but connecting failed", e)),
         }

@@ -12,7 +12,7 @@ pub enum SetupError {
     /// The URL is not acceptable as a device URL.
     #[error(transparent)]
     InvalidSetting(#[from] config::InvalidSetting),
-    /// The page that a browser would show first is not acceptable; holds what is.
+    /// The start page of a browser is not acceptable. Holds a description of the accepted addresses.
     #[error("expected {0}")]
     Address(&'static str),
     /// The URL cannot be parsed.

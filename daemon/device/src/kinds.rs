@@ -5,6 +5,24 @@ use std::sync::Arc;
 use super::{Driver, SetupError, autofish, browser};
 use afd_base::config::{DeviceKind, DeviceSettings};
 
+/// Returns an example of the URL of a device, for messages about invalid ones.
+pub fn example_url(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Autofish => "a URL such as http://192.168.1.20:8081",
+        DeviceKind::Browser => "the URL of a page, such as https://example.com",
+    }
+}
+
+/// Returns the settings of a new device.
+pub fn new_settings(kind: DeviceKind, name: &str, url: &str) -> DeviceSettings {
+    let mut settings = DeviceSettings { kind, ..DeviceSettings::at(url) };
+    if kind == DeviceKind::Browser {
+        // Browsers with one profile would be the same browser.
+        name.clone_into(&mut settings.browser.profile);
+    }
+    settings
+}
+
 /// Creates the driver of a device.
 ///
 /// # Errors
@@ -14,4 +32,17 @@ pub fn open(settings: &DeviceSettings) -> Result<Arc<dyn Driver>, SetupError> {
         DeviceKind::Autofish => Arc::new(autofish::Autofish::new(settings)?),
         DeviceKind::Browser => Arc::new(browser::Browser::new(settings)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_browsers_get_a_profile() {
+        let url = "http://192.168.1.20:8081";
+        // Otherwise a reload of the settings file would replace each phone.
+        assert_eq!(new_settings(DeviceKind::Autofish, "pixel", url), DeviceSettings::at(url));
+        assert_eq!(new_settings(DeviceKind::Browser, "web", "https://example.com").browser.profile, "web");
+    }
 }

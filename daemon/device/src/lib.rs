@@ -29,7 +29,7 @@ pub use driver::{
 };
 pub use error::{DriverError, SetupError, Why};
 pub use handle::Device;
-pub use kinds::open;
+pub use kinds::{example_url, new_settings, open};
 pub use lease::Busy;
 pub use reading::{Reading, TreeReading};
 pub use reads::PendingRead;

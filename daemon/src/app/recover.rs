@@ -11,10 +11,10 @@ use serde_json::json;
 
 use super::act::execute::execute_once;
 use super::act::plan::{Plan, Steps};
-use super::act::recorded;
 use super::{Core, Result};
 use crate::app::Methods;
 use afd_device::{Command, Input};
+use afd_screen::page::pattern;
 
 /// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
@@ -46,7 +46,7 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recove
 pub async fn relaunch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<RecoverResult>> {
     core.addressed(params)?.target.device.check_app(&params.package)?;
     let mut action = Action::of(Verb::Relaunch);
-    action.params.insert("package".into(), json!(recorded(&params.package)));
+    action.params.insert("package".into(), json!(pattern::origin(&params.package)));
     run(core, params, action, vec![Input::Home, Input::Launch(params.package.clone())]).await
 }
 

@@ -85,17 +85,17 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<PageModel>> {
     connection.first(&sql, args! {id}, read)
 }
 
-/// Returns the models of pages on the same site as `page` (a normalised page), most similar page first. Without a page,
+/// Returns the models of pages with the same origin or app as `page` (a normalised page), most similar page first. Without a page,
 /// returns the most recently updated models.
 pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (:app IS NULL OR app = :app) AND (:site IS NULL OR substr(page, 1,
-            length(:site)) = :site)
+        "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (:app IS NULL OR app = :app) AND (:origin IS NULL OR substr(page, 1,
+            length(:origin)) = :origin)
          ORDER BY (:page IS NOT NULL AND page = :page) DESC, updated_at DESC LIMIT :limit"
     );
-    let site = page.map(pattern::origin);
+    let origin = page.map(pattern::origin);
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(args! {app, site, page, limit: MAX_COMPARED}, read)?;
+    let found = statement.query_map(args! {app, origin, page, limit: MAX_COMPARED}, read)?;
     let mut models: Vec<PageModel> = found.collect::<rusqlite::Result<_>>()?;
     if let Some(page) = page {
         models.iter_mut().for_each(|m| m.similarity = Some(pattern::similarity(&m.page, page)));

@@ -157,8 +157,8 @@ fn upkeep(upkeep: &RecallUpkeep) -> String {
     let mut out =
         if all.is_empty() { "nothing to do\n".to_owned() } else { table(["when", "change", "count", "such as"], all) };
     if !upkeep.similar.is_empty() {
-        let (told, all) = (upkeep.similar.len(), upkeep.similar_count);
-        let of = if all > told as u64 { format!(", {told} of {all} pairs") } else { String::new() };
+        let (listed, all) = (upkeep.similar.len(), upkeep.similar_count);
+        let of = if all > listed as u64 { format!(", {listed} of {all} pairs") } else { String::new() };
         let _ = writeln!(out, "\npossible duplicates{of}; `afctl pattern merge --id N --into N` merges two patterns:");
     }
     for SimilarPatterns { id, text, other, other_text, similarity } in &upkeep.similar {

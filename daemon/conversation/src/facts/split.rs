@@ -142,8 +142,8 @@ const MAX_ROW: usize = 160;
 const MAX_LABEL: usize = 60;
 
 /// Flattens a JSON value: `name: value`, or the sentences of a longer string. Members of a small flat object share a
-/// line, so that related values stay together. The lines of a larger object begin with `label`, the text that tells it
-/// from the others in its list, unless they contain it.
+/// line, so that related values stay together. The lines of a larger object begin with `label`, the name of the object in
+/// its list, unless they contain it.
 fn push_lines(value: &Value, name: &str, label: &str, most: usize, lines: &mut Vec<String>) {
     if lines.len() >= most {
         return;

@@ -27,7 +27,7 @@ const SET_VALUE: &str = "(text) => {
     let at = document.activeElement;
     while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
     if (!at) return false;
-    const told = () => ['input', 'change'].forEach(kind => at.dispatchEvent(new Event(kind, {bubbles: true})));
+    const notify = () => ['input', 'change'].forEach(kind => at.dispatchEvent(new Event(kind, {bubbles: true})));
     if (at.tagName === 'SELECT') {
         const plain = text => text.trim().replace(/\\s+/g, ' ').toLowerCase();
         const choice = [...at.options].find(one => plain(one.label) === plain(text)) || [...at.options].find(one => one.value === text);
@@ -37,12 +37,12 @@ const SET_VALUE: &str = "(text) => {
             return 'unknown';
         }
         choice.selected = true;
-        told();
+        notify();
         return true;
     }
     if (at.tagName !== 'INPUT' || !['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(at.type)) return false;
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(at, text);
-    told();
+    notify();
     return true;
 }";
 
@@ -147,7 +147,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Checks that a click would hit what was shown at a point, and not an element that came in front of it since.
+    /// Checks that the topmost element at a point is one that the last snapshot had there.
     async fn check_hit(&self, x: f64, y: f64) -> Result<(), DriverError> {
         // The browser looks for nodes at positions in the document.
         let metrics =

@@ -20,7 +20,7 @@ pub fn installed() -> Option<PathBuf> {
     NAMES.iter().find_map(|name| in_path(name))
 }
 
-/// Starts a browser with a profile of its own. The browser ends when its pipes are closed.
+/// Starts a browser with the profile in a directory. The browser exits when its pipes are closed.
 ///
 /// # Errors
 /// If the process cannot be started or the directory of the profile cannot be created.

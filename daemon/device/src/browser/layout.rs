@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Styles that the browser reports for each element, in this order.
 pub const STYLES: [&str; 5] = ["visibility", "opacity", "overflow-y", "pointer-events", "position"];
 
-/// What the layout says of an element.
+/// An element in the layout.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Element {
     /// Bounds in the window, in CSS pixels.
@@ -29,15 +29,16 @@ pub struct Element {
     pub placeholder: Option<String>,
     /// Value of a field.
     pub value: Option<String>,
-    /// Position of what is in a frame, relative to its bounds.
+    /// Position of a frame's content, relative to the frame's bounds.
     inset: (f64, f64),
     clipping: Clipping,
 }
 
-/// How an element clips what is in it.
+/// How an element clips its descendants.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Clipping {
-    /// Whether what is outside of its bounds is not drawn. A container that scrolls is none: what is outside can be reached.
+    /// Whether its descendants are not drawn outside its bounds. False for a container that scrolls, because a user can
+    /// scroll to them.
     clips: bool,
     /// Style `position`.
     position: Position,
@@ -58,7 +59,7 @@ enum Position {
 
 /// Hides the elements that those around them clip. `frame` is the part of the window that the document can cover.
 fn clip(nodes: &Value, found: &mut [Element], frame: Option<Rect>) {
-    // For each node: what clips the elements in it that are in the flow, and those that are absolute.
+    // For each node: the bounds that clip its descendants in the flow, and those that clip absolute ones.
     let mut inner: Vec<(Option<Rect>, Option<Rect>)> = vec![(frame, frame); found.len()];
     let both = |a: Option<Rect>, b: Rect| a.map_or(b, |a| a.intersection(&b));
     for (node, element) in found.iter_mut().enumerate() {

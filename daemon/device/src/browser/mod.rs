@@ -48,7 +48,7 @@ pub struct Browser {
 /// The running browser, if there is one.
 type Slot = tokio::sync::Mutex<Option<Arc<Running>>>;
 
-/// Closes a browser that is not used for long, or returns when it has ended.
+/// Closes the browser after [`IDLE`]. Returns once the browser has been closed.
 async fn close_idle(slot: std::sync::Weak<Slot>) {
     loop {
         tokio::time::sleep(IDLE / 60).await;
@@ -58,7 +58,7 @@ async fn close_idle(slot: std::sync::Weak<Slot>) {
             Some(browser) if !browser.cdp.is_closed() && browser.used.lock().elapsed() < IDLE => {}
             browser => {
                 if let Some(browser) = browser {
-                    // Unless it ends by itself, the browser may lose cookies.
+                    // A browser that is killed may lose recent cookies.
                     let _ = browser.cdp.call("", "Browser.close", serde_json::json!({})).await;
                     tokio::time::sleep(CLOSING).await;
                 }
@@ -134,7 +134,7 @@ impl Browser {
         }));
         tokio::spawn(watch_tabs(opening, Arc::downgrade(&cdp), tabs.clone()));
         let version = cdp.call("", "Browser.getVersion", json!({})).await.map_err(|error| match error {
-            CdpError::Closed => failed(format!("{} ended at once", executable.display())),
+            CdpError::Closed => failed(format!("{} exited immediately", executable.display())),
             other => other.of_read(),
         })?;
         let version = version["product"].as_str().unwrap_or_default().to_owned();
@@ -167,7 +167,7 @@ impl Driver for Browser {
     }
 
     fn url(&self) -> String {
-        pattern::origin(&self.start_page)
+        pattern::origin(&self.start_page).to_owned()
     }
 
     fn check_app(&self, name: &str) -> Result<(), BadParam> {

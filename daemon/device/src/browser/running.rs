@@ -48,8 +48,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Returns whether a click at a point, where `hit` is the topmost node, is a click on what was shown there: on an
-    /// element that takes input, or on its label or frame. Where no element was shown, each click is.
+    /// Returns whether a click at a point may be sent, given the topmost node `hit` at the point. If the last snapshot had
+    /// elements there that take input, `hit` must belong to one of them, or to its label or frame.
     pub fn allows(&self, session: &str, (x, y): (f64, f64), hit: i64) -> bool {
         let mut there = self.inputs.iter().filter(|(_, bounds)| bounds.contains(x, y)).map(|(id, _)| *id).peekable();
         if self.session != session || there.peek().is_none() {
@@ -189,9 +189,10 @@ impl Running {
     }
 }
 
-/// Returns the place for an address. The memory keeps the hash of the path, because the path may contain what was typed.
+/// Returns the place for an address. The place contains a hash of the path, because a path may contain typed text.
 fn place_of(url: &str, path: Option<&str>) -> String {
-    let origin = pattern::origin(&pattern::of(url));
+    let pattern = pattern::of(url);
+    let origin = pattern::origin(&pattern);
     path.map_or_else(|| format!("{origin}/"), |path| format!("{origin}/~{path}"))
 }
 

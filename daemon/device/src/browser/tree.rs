@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use afd_base::text::cut;
 use afd_proto::vocabulary::Role;
 use afd_screen::page::mask;
 use afd_screen::page::snapshot::Flags;
@@ -48,7 +49,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Returns whether the element is a field for formatted text. What is in it was typed.
+    /// Returns whether the element is a field for formatted text. Its content was typed.
     fn is_editor(&self) -> bool {
         self.states.get("editable").is_some_and(|kind| **kind == "richtext") && self.states.contains_key("focusable")
     }
@@ -70,11 +71,11 @@ impl<'a> Said<'a> {
 enum Shown {
     /// An element that takes input.
     Input(Role),
-    /// A part of the structure, which has content of its own.
+    /// A container, whose content is shown as separate elements.
     Structure(Role),
     /// Text or a picture.
     Content(Role),
-    /// Nothing by itself, but perhaps clickable.
+    /// Only shown if it reacts to clicks or scrolls.
     Other,
 }
 
@@ -129,7 +130,7 @@ impl<'a> Builder<'a> {
     /// the edge of the window.
     pub fn build(mut self, tree: &'a Value, title: &str) -> Vec<Node> {
         let short = title.chars().take(MAX_TITLE).collect::<String>();
-        self.nodes.extend(cut(&short).map(|title| Node {
+        self.nodes.extend(shortened(&short).map(|title| Node {
             id: "title".to_owned(),
             window: self.window,
             parent: None,
@@ -162,7 +163,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a node and what is in it. `label` is the name of the interactive element around it.
+    /// Adds a node and its descendants. `label` is the name of the interactive element around it.
     fn visit(
         &mut self,
         by_id: &HashMap<&'a str, &'a Value>,
@@ -188,7 +189,7 @@ impl<'a> Builder<'a> {
         if let Some(tree) = self.frames.get(&said.element).copied() {
             self.tree(tree, inner.0, inner.1, depth + 1);
         }
-        // The options of a closed list are not on the screen, and the parts of a text are in its text.
+        // The options of a closed list are not visible, and a text includes its parts.
         if matches!(said.role, "StaticText" | "MenuListPopup" | "InlineTextBox") || said.is_editor() {
             return;
         }
@@ -229,7 +230,7 @@ impl<'a> Builder<'a> {
             text: if secret { text.map(|_| mask::HIDDEN.to_owned()) } else { text },
             desc,
             res_id: element.id.clone(),
-            // Of a long list, only what is in the window counts.
+            // The part of a long list outside the window is ignored.
             bounds: if visible { element.bounds.intersection(&self.view) } else { element.bounds },
             flags: flags(&[
                 (Flag::Visible, visible),
@@ -259,7 +260,7 @@ impl<'a> Builder<'a> {
                 (!said.name.is_empty() && !is_said).then_some((role, false))
             }
             Shown::Other => {
-                // Pages listen to clicks on large parts of themselves, for what is in them.
+                // Pages often listen for clicks on large containers and handle those on the elements inside.
                 let is_small = element.bounds.area() * 4 < self.view.area();
                 let is_own = label.is_none() && !matches!(element.tag.as_str(), "LABEL" | "FORM");
                 if element.clickable && is_small && is_own {
@@ -285,19 +286,20 @@ fn is_editable(said: &Said<'_>, element: &Element) -> bool {
 fn texts(said: &Said<'_>, element: &Element, role: Role) -> (Option<String>, Option<String>) {
     let states = states(said);
     if role != Role::Field {
-        return (cut(said.name), cut(&states));
+        return (shortened(said.name), shortened(&states));
     }
-    // The tree has no value of fields with pickers, and that of a list of choices late.
-    let value = cut(element.value.as_deref().unwrap_or_default()).or_else(|| cut(&said.value));
+    // The tree lacks the values of fields with pickers, and updates that of a list of choices with a delay.
+    let value = shortened(element.value.as_deref().unwrap_or_default()).or_else(|| shortened(&said.value));
     let placeholder = element.placeholder.as_deref().unwrap_or_default();
     let name = if said.name.is_empty() { placeholder } else { said.name };
     let parts: Vec<&str> = [name, &states].into_iter().filter(|part| !part.is_empty()).collect();
-    (value, cut(&parts.join(", ")))
+    (value, shortened(&parts.join(", ")))
 }
 
-fn cut(text: &str) -> Option<String> {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then(|| text.chars().take(MAX_TEXT).collect())
+/// Returns a text on one line and of limited length; `None` if it is blank.
+fn shortened(text: &str) -> Option<String> {
+    let text = cut::one_line(cut::head(text.trim(), MAX_TEXT));
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns the states of an element, as words.

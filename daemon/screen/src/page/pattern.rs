@@ -79,12 +79,10 @@ pub fn path_hash(address: &str) -> Option<String> {
     (path != "/").then(|| format!("{:016x}", super::structure::feature(path))[..8].to_owned())
 }
 
-/// Returns the prefix that the patterns of one origin or app share.
-pub fn origin(pattern: &str) -> String {
-    match pattern.split_once("://") {
-        Some((scheme, rest)) => format!("{scheme}://{}", rest.split(['/', '#']).next().unwrap_or_default()),
-        None => pattern.split(['/', '|']).next().unwrap_or_default().to_owned(),
-    }
+/// Returns the origin of a URL, or the app of another page. The patterns of the pages of one site or app share it.
+pub fn origin(page: &str) -> &str {
+    let host = page.find("://").map_or(0, |scheme| scheme + 3);
+    page[host..].find(['/', '?', '#', '|']).map_or(page, |end| &page[..host + end])
 }
 
 /// Returns the similarity of two patterns, 0 to 1: 1 if they are equal, otherwise the share of equal leading parts, at
@@ -150,5 +148,7 @@ mod tests {
         assert_eq!(similarity(&cart, &cart), 1.0);
         assert!(similarity(&cart, &of("https://s.example/about")) < similarity(&cart, &pay));
         assert_eq!(origin(&cart), "https://s.example");
+        assert_eq!(origin("http://[::1]:80?secret=1"), "http://[::1]:80");
+        assert_eq!(origin("com.example.shop/.Cart"), "com.example.shop");
     }
 }

@@ -26,6 +26,7 @@ use super::{Core, Error, Result};
 use crate::app::Methods;
 use afd_conversation::typed;
 use afd_device::{Input, Key};
+use afd_screen::page::pattern;
 use execute::execute_once;
 use plan::{Inputs, Plan, Steps};
 use scroll::Search;
@@ -228,12 +229,6 @@ pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResu
     run(core, params, plan).await
 }
 
-/// Returns the part of an app's name that is recorded: of a URL, the origin. Its path may contain what was typed.
-pub(in crate::app) fn recorded(app: &str) -> &str {
-    let host = app.find("://").map_or(0, |scheme| scheme + 3);
-    app[host..].find(['/', '?', '#']).map_or(app, |end| &app[..host + end])
-}
-
 /// Implements `act.launch`.
 ///
 /// # Errors
@@ -244,7 +239,7 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActRes
         core,
         params,
         Plan::single(Verb::Launch, Input::Launch(params.package.clone()))
-            .with_param("package", recorded(&params.package)),
+            .with_param("package", pattern::origin(&params.package)),
     )
     .await
 }
@@ -258,7 +253,8 @@ pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResul
     run(
         core,
         params,
-        Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", recorded(&params.package)),
+        Plan::single(Verb::Stop, Input::Stop(params.package.clone()))
+            .with_param("package", pattern::origin(&params.package)),
     )
     .await
 }

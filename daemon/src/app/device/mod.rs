@@ -20,7 +20,7 @@ use super::{Core, Error, Result, scope};
 use crate::app::Methods;
 use afd_base::config::{self, ConfigError, DeviceKind, DeviceSettings, Usb};
 use afd_base::task::run_blocking;
-use afd_device::{Device, DriverError, Registry};
+use afd_device::{Device, DriverError, Registry, example_url, new_settings};
 
 /// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
@@ -62,11 +62,9 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
         })?,
         None => DeviceKind::default(),
     };
-    config::check_url(kind, &params.url).map_err(|_| Error::param("url", expected_url(kind), got))?;
-    // Each browser has a profile of its own.
-    let browser = config::Browser { profile: params.name.clone(), ..config::Browser::default() };
+    config::check_url(kind, &params.url).map_err(|_| Error::param("url", example_url(kind), got))?;
     let token = params.token.clone();
-    let settings = DeviceSettings { kind, token, timeout_ms, browser, ..DeviceSettings::at(&params.url) };
+    let settings = DeviceSettings { token, timeout_ms, ..new_settings(kind, &params.name, &params.url) };
     let known = core.devices.get(&params.name);
     let asked = |of: &DeviceSettings| (of.kind, of.url.clone(), of.token.clone(), of.timeout_ms);
     let same = |old: &DeviceSettings| asked(old) == asked(&settings);
@@ -85,7 +83,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
         let trial = tried(&device, params).await;
         return Ok(AddResult { device: device.info(), saved_in, trial });
     }
-    Registry::check(&settings).map_err(|e| Error::param("url", expected_url(kind), e))?;
+    Registry::check(&settings).map_err(|e| Error::param("url", example_url(kind), e))?;
     let (own, name, persist) = (core.clone(), params.name.clone(), params.persist);
     let work = async move {
         let (source, saved_in) = if persist {
@@ -96,21 +94,13 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
             (DeviceSource::Runtime, None)
         };
         let added = own.devices.add(&name, source, &settings);
-        let device = added.map_err(|e| Error::param("url", expected_url(kind), e))?;
+        let device = added.map_err(|e| Error::param("url", example_url(kind), e))?;
         own.reload_settings().await?;
         Ok::<_, Error>((device, saved_in))
     };
     let (device, saved_in) = core.finish(work).await??;
     let trial = tried(&device, params).await;
     Ok(AddResult { device: device.info(), saved_in, trial })
-}
-
-/// Returns a description of the URLs that devices of a kind have.
-fn expected_url(kind: DeviceKind) -> &'static str {
-    match kind {
-        DeviceKind::Autofish => "a URL such as http://192.168.1.20:8081",
-        DeviceKind::Browser => "the URL of a page, such as https://example.com",
-    }
 }
 
 /// Tests a newly added device, unless `check` is false.
