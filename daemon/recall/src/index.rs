@@ -17,7 +17,8 @@
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
-use super::entries::{self, Filtered, Glance};
+use super::entries;
+use super::filtered::{self, Filtered, Glance};
 use super::scope::Scope;
 use super::text_index::{CommonTokens, Corpus};
 use super::{Turn, vectors};
@@ -150,7 +151,7 @@ impl Index {
             self.version = self.version.min(entries::newest_version(connection)?);
         }
         loop {
-            let changed = entries::changed(connection, self.version, PAGE)?;
+            let changed = filtered::changed(connection, self.version, PAGE)?;
             for entry in &changed {
                 let place = self.put(entry.id, entry.found_by.clone());
                 self.version = entry.version;

@@ -1,7 +1,7 @@
 //! Recall: search over all records that are worth remembering.
 //!
 //! Each note, bug, result, page model, pattern, session, state, stored memory and message has an *entry*. Database triggers
-//! insert the entry, and mark it as due when its row changes. After the commit, the rest is derived (`entries`): the
+//! insert the entry, and mark it as due when its row changes. After the commit, the rest is derived (`derive`): the
 //! tokens for full-text search (`text_index`), and the vector from the built-in model (`vectors`). Vectors from another model
 //! are computed in the background.
 //!
@@ -11,15 +11,19 @@
 //! vectors from either index (`nearest`).
 
 pub mod baseline;
+pub mod derive;
 pub mod entries;
 mod extent;
+pub mod filtered;
 pub mod index;
 pub mod log;
 pub mod memories;
 pub mod nearest;
 pub mod outbox;
 pub mod points;
+pub mod properties;
 pub mod qdrant;
+pub mod repair;
 pub mod scope;
 pub mod search;
 pub mod text_index;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Connection;
 
 use super::Turn;
-use super::entries::Filtered;
+use super::filtered::Filtered;
 use super::index::Index;
 use super::scope::{QueryVector, Scope};
 use afd_store::Result;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::entries::{Filtered, name_hash};
+use super::filtered::{Filtered, name_hash};
 use afd_base::text::{self, tokens};
 
 /// Payload of a point.

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use afd_proto::conversation::Role;
 use afd_proto::recall::EntryType;
 
-use super::entries::{self, Filtered, Glance};
+use super::filtered::{Filtered, Glance};
+use super::properties;
 use afd_store::Reader;
 
 /// A ranked list that a search fuses with others.
@@ -51,7 +52,7 @@ pub struct Scope {
     pub role: Option<Role>,
     /// Only entries with these row ids, for example those with a tag.
     pub only: Option<HashSet<i64>>,
-    /// Tokens of properties that entries must have (`entries::about_app`). The caller checks the properties of what is
+    /// Tokens of properties that entries must have (`properties::about_app`). The caller checks the properties of what is
     /// found.
     pub properties: Vec<String>,
     /// Earliest recording time, in Unix milliseconds.
@@ -93,33 +94,24 @@ impl Scope {
         (!glance.private || sees) && (self.types.is_empty() || self.types.contains(&glance.kind))
     }
 
-    /// Returns an expression that every entry which the scope allows meets, for searches of the text index.
-    pub fn expression(&self) -> String {
-        let any = |tokens: Vec<String>| {
-            let quoted: Vec<String> = tokens.iter().map(|token| format!("\"{token}\"")).collect();
-            format!("({})", quoted.join(" OR "))
-        };
+    /// Returns properties that all entries have which the scope allows: lists of the tokens of alternative properties.
+    pub fn within(&self) -> Vec<Vec<String>> {
         if let Some(thread) = self.thread {
             // A conversation belongs to one session, and has messages only.
-            return any(vec![entries::of_thread(thread)]);
+            return vec![vec![properties::of_thread(thread)]];
         }
-        // Messages are always private. What one session recorded needs no other filter: it is a small part of the index.
+        // Messages are always private.
         let only_messages = self.types == [EntryType::Message];
         let reader = if let Reader::Session(session) = self.reader { Some(session) } else { None };
-        let mut all: Vec<String> = Vec::new();
-        if let Some(session) = self.of_session.or(reader.filter(|_| only_messages)) {
-            all.push(any(vec![entries::of_session(session)]));
-        } else {
-            let public = (!only_messages).then(entries::seen_by_all);
-            let seen: Vec<String> = reader.map(entries::of_session).into_iter().chain(public).collect();
-            if self.reader != Reader::Keeper && !seen.is_empty() {
-                all.push(any(seen));
-            }
-            if !self.types.is_empty() {
-                all.push(any(self.types.iter().map(|kind| entries::of_type(*kind)).collect()));
-            }
+        let mut within: Vec<Vec<String>> = Vec::new();
+        if self.reader != Reader::Keeper {
+            let public = (!only_messages).then(properties::seen_by_all);
+            within.push(reader.map(properties::of_session).into_iter().chain(public).collect());
         }
-        all.extend(self.properties.iter().map(|token| any(vec![token.clone()])));
-        all.join(" AND ")
+        within.extend(self.of_session.map(|session| vec![properties::of_session(session)]));
+        within.push(self.types.iter().map(|kind| properties::of_type(*kind)).collect());
+        within.extend(self.properties.iter().map(|token| vec![token.clone()]));
+        within.retain(|tokens| !tokens.is_empty());
+        within
     }
 }

@@ -20,7 +20,7 @@ use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use super::Turn;
-use super::entries::Filtered;
+use super::filtered::Filtered;
 use super::nearest::VectorIndex;
 pub use super::scope::{List, QueryVector, Scope};
 use super::text_index::{self, Corpus, Effort, Found};
@@ -168,7 +168,7 @@ impl Lists<'_> {
         if ask.mode != SearchMode::Vector {
             let words = |id: i64| index.get(id).filter(|f| allowed(id) && ask.scope.allows(f)).map(|f| f.words);
             let effort = Effort { depth, ..ask.effort };
-            self.text = text_index::search(connection, &ask.text, effort, corpus, &ask.scope.expression(), words)?;
+            self.text = text_index::search(connection, &ask.text, effort, corpus, &ask.scope.within(), words)?;
             for (entry, tokens) in index.foreign(&ask.scope) {
                 self.text.add(entry, tokens, corpus);
             }

@@ -31,6 +31,8 @@ const B: f64 = 0.4;
 const FULL: f64 = 1.6;
 /// Minimum number of candidates whose tokens are read.
 const CANDIDATES: usize = 60;
+/// Maximum number of entries with a property at which all of them are ranked, without looking up words.
+const FEW: i64 = 150;
 /// Number of entries with a word from which on the index filters them.
 const SCOPED_FROM: i64 = 256;
 /// Minimum rarity of a word, relative to the rarest word in the query. Words with a lower rarity are ignored, because
@@ -46,15 +48,21 @@ pub struct Effort {
     pub entries: usize,
     /// Number of entries from each list that are fused.
     pub depth: usize,
-    /// Whether a word that no entry contains is looked up as a part of longer words.
-    pub parts: bool,
+    /// Whether the search also reads entries for each common word, and looks up a word that no entry contains as a part
+    /// of longer words.
+    pub thorough: bool,
 }
 
 impl Effort {
     /// Limits for a search that a caller requested.
-    pub const SEARCH: Self = Self { words: 48, entries: 5_000, depth: 120, parts: true };
+    pub const SEARCH: Self = Self { words: 48, entries: 5_000, depth: 120, thorough: true };
     /// Limits for automatic recall, which adds entries to other responses.
-    pub const ASIDE: Self = Self { words: 10, entries: 400, depth: 10, parts: false };
+    pub const ASIDE: Self = Self { words: 10, entries: 400, depth: 10, thorough: false };
+
+    /// Returns the maximum number of entries that are read for each word.
+    fn limit(self) -> i64 {
+        i64::try_from(self.entries).unwrap_or(i64::MAX)
+    }
 }
 
 /// Adds the tokens of an entry to the index.
@@ -115,7 +123,8 @@ const COMMON: i64 = 1_000;
 /// Share by which the number of entries may change before common tokens are counted again.
 const STALE: f64 = 0.02;
 
-/// Numbers of entries with common tokens. FTS5 counts them anew for each query, which takes as long as reading them.
+/// Cached numbers of entries that contain common tokens. FTS5 does not store these numbers: it scans all entries that
+/// contain a token to count them.
 #[derive(Debug, Default)]
 pub struct CommonTokens(Mutex<Counted>);
 
@@ -262,7 +271,7 @@ fn rated(connection: &Connection, query: &[Wanted], effort: Effort, corpus: Corp
         counted.push((having(&wanted.tokens)?, wanted.clone()));
     }
     let is_lost = counted.iter().all(|(found, wanted)| *found == 0 || wanted.weight < 1.0);
-    for (found, wanted) in counted.iter_mut().filter(|(found, _)| effort.parts && *found == 0) {
+    for (found, wanted) in counted.iter_mut().filter(|(found, _)| effort.thorough && *found == 0) {
         wanted.tokens = longer(connection, wanted, is_lost)?;
         wanted.weight *= PART;
         *found = having(&wanted.tokens)?;
@@ -285,7 +294,7 @@ const FUNCTION_WORD: f64 = 0.15;
 /// Returns the function words of a query, which only count in entries that have other words of it.
 fn aside(connection: &Connection, words: Vec<Wanted>, effort: Effort, corpus: Corpus<'_>) -> Result<Vec<Rated>> {
     let words: Vec<Wanted> = words.into_iter().map(|word| Wanted { weight: FUNCTION_WORD, ..word }).collect();
-    rated(connection, &words, Effort { parts: false, ..effort }, corpus)
+    rated(connection, &words, Effort { thorough: false, ..effort }, corpus)
 }
 
 /// Returns the words of a query that a search looks up, each with its rarity in the whole index, rarest first.
@@ -309,22 +318,58 @@ fn read(connection: &Connection, expression: &str, limit: usize, mut each: impl 
     Ok(())
 }
 
-/// An entry with the sums over the words that were found in it so far.
-#[derive(Debug, Clone, Copy, Default)]
-struct Scored {
-    entry: i64,
-    score: f64,
+/// Properties that entries must have. Each inner list has the tokens of alternative properties.
+pub type Within = [Vec<String>];
+
+/// Returns the expression that finds the entries with one of these tokens.
+fn any_of(tokens: &[String]) -> String {
+    let quoted: Vec<String> = tokens.iter().map(|token| quoted(token)).collect();
+    format!("({})", quoted.join(" OR "))
+}
+
+/// The part of the index that a search is limited to.
+enum Part {
+    /// So few entries that all of them are ranked.
+    Few(Vec<i64>),
+    /// The entries that an expression finds; all entries if it is empty.
+    Many(String),
+}
+
+impl Part {
+    /// Returns the smallest part that contains all entries with the properties `within`. If one property has fewer entries
+    /// than a search reads, the other properties are left to the caller's check, because FTS5 reads long lists slowly.
+    fn of(connection: &Connection, within: &Within, effort: Effort, corpus: Corpus<'_>) -> Result<Self> {
+        let count = |tokens: &Vec<String>| -> Result<i64> {
+            tokens.iter().map(|token| corpus.common.count(connection, token, corpus.entries)).sum()
+        };
+        let mut smallest: Option<(i64, &Vec<String>)> = None;
+        for tokens in within {
+            let having = count(tokens)?;
+            if smallest.is_none_or(|(least, _)| having < least) {
+                smallest = Some((having, tokens));
+            }
+        }
+        Ok(match smallest {
+            Some((having, tokens)) if having <= FEW => {
+                let mut few = Vec::new();
+                read(connection, &any_of(tokens), FEW as usize, |entry| few.push(entry))?;
+                Part::Few(few)
+            }
+            Some((having, tokens)) if having <= effort.limit() => Part::Many(any_of(tokens)),
+            _ => Part::Many(within.iter().map(|tokens| any_of(tokens)).collect::<Vec<_>>().join(" AND ")),
+        })
+    }
 }
 
 /// Returns the entries that contain words of a query, best first. `words` returns the number of tokens in an entry, or
-/// `None` if the search must not return the entry. `within` is an expression that all entries which `words` accepts
-/// meet, or empty; it keeps other entries from using up the limits.
+/// `None` if the search must not return the entry. All entries that `words` accepts have the properties `within`, which
+/// keep other entries from using up the limits.
 pub fn search(
     connection: &Connection,
     query: &str,
     effort: Effort,
     corpus: Corpus<'_>,
-    within: &str,
+    within: &Within,
     words: impl Fn(i64) -> Option<u32>,
 ) -> Result<Found> {
     let (words_of_query, function_words) = tokens::of_query_with_function_words(query);
@@ -332,44 +377,22 @@ pub fn search(
     let aside = aside(connection, function_words, effort, corpus)?;
     let known = rated.iter().filter(|word| word.having > 0);
     let full = known.map(|word| word.rarity * FULL).sum();
-    let mut scores: FxHashMap<i64, f64> = FxHashMap::default();
-    let scoped = |words: String| if within.is_empty() { words } else { format!("({words}) AND {within}") };
-    let add = |scores: &mut FxHashMap<i64, f64>, expression: String, rarity: f64, limit: usize| {
-        read(connection, &expression, limit, |entry| {
-            if let Some(words) = words(entry) {
-                *scores.entry(entry).or_default() += rarity * weight(1.0, f64::from(words), corpus);
-            }
-        })
+    let (mut scores, candidates) = match Part::of(connection, within, effort, corpus)? {
+        Part::Few(entries) => {
+            (FxHashMap::default(), entries.into_iter().filter(|entry| words(*entry).is_some()).collect())
+        }
+        Part::Many(within) => {
+            let scores = estimated(connection, &rated, effort, &within, |entry, rarity| {
+                Some(rarity * weight(1.0, f64::from(words(entry)?), corpus))
+            })?;
+            let best = best(&scores, CANDIDATES.max(effort.depth));
+            (scores, best)
+        }
     };
-    let limit = i64::try_from(effort.entries).unwrap_or(i64::MAX);
-    let (rare, common): (Vec<&Rated>, Vec<&Rated>) =
-        rated.iter().filter(|word| word.having > 0).partition(|word| word.having <= limit);
-    for word in rare {
-        // The index itself leaves out what the caller may not see, which pays if a word has many entries.
-        let expression = if word.having > SCOPED_FROM { scoped(word.expression()) } else { word.expression() };
-        add(&mut scores, expression, word.rarity, effort.entries)?;
-    }
-    if scores.len() < effort.depth {
-        for word in &common {
-            add(&mut scores, scoped(word.expression()), word.rarity, effort.entries)?;
-        }
-        if common.len() > 1 {
-            let all: Vec<String> = common.iter().map(|word| word.expression()).collect();
-            let rarity = common.iter().map(|word| word.rarity).sum();
-            let mut with_all = FxHashMap::default();
-            add(&mut with_all, scoped(all.join(" AND ")), rarity, effort.entries)?;
-            with_all.into_iter().for_each(|(entry, score)| {
-                let known = scores.entry(entry).or_default();
-                *known = known.max(score);
-            });
-        }
-    }
-    let mut best: Vec<Scored> = scores.iter().map(|(entry, score)| Scored { entry: *entry, score: *score }).collect();
-    keep_best(&mut best, CANDIDATES.max(effort.depth));
-    let mut matches = Vec::with_capacity(best.len());
-    for candidate in &best {
-        let Some(tokens) = tokens_of(connection, candidate.entry)? else { continue };
-        if let Some(found) = exact(&rated, &aside, candidate.entry, &tokens, corpus) {
+    let mut matches = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let Some(tokens) = tokens_of(connection, candidate)? else { continue };
+        if let Some(found) = exact(&rated, &aside, candidate, &tokens, corpus) {
             scores.insert(found.entry, found.score);
             matches.push(found);
         }
@@ -377,6 +400,49 @@ pub fn search(
     matches.sort_by(|a: &Match, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
     matches.truncate(effort.depth);
     Ok(Found { matches, scores, full, words: rated, aside })
+}
+
+/// Returns the entries that are read for the words of a query, each with the sum of `score` over the words found in it.
+/// `score` returns the score of an entry for a word of a given rarity, or `None` for an entry to leave out.
+fn estimated(
+    connection: &Connection,
+    rated: &[Rated],
+    effort: Effort,
+    within: &str,
+    score: impl Fn(i64, f64) -> Option<f64>,
+) -> Result<FxHashMap<i64, f64>> {
+    let mut scores: FxHashMap<i64, f64> = FxHashMap::default();
+    let scoped = |words: String| if within.is_empty() { words } else { format!("({words}) AND {within}") };
+    let add = |scores: &mut FxHashMap<i64, f64>, expression: String, rarity: f64| {
+        read(connection, &expression, effort.entries, |entry| {
+            if let Some(score) = score(entry, rarity) {
+                *scores.entry(entry).or_default() += score;
+            }
+        })
+    };
+    let (rare, common): (Vec<&Rated>, Vec<&Rated>) =
+        rated.iter().filter(|word| word.having > 0).partition(|word| word.having <= effort.limit());
+    for word in rare {
+        // The index itself leaves out what the caller may not see, which pays if a word has many entries.
+        let expression = if word.having > SCOPED_FROM { scoped(word.expression()) } else { word.expression() };
+        add(&mut scores, expression, word.rarity)?;
+    }
+    if scores.len() < effort.depth {
+        for word in common.iter().filter(|_| effort.thorough) {
+            add(&mut scores, scoped(word.expression()), word.rarity)?;
+        }
+        if common.len() > 1 {
+            let all: Vec<String> = common.iter().map(|word| word.expression()).collect();
+            let rarity = common.iter().map(|word| word.rarity).sum();
+            let mut with_all = FxHashMap::default();
+            add(&mut with_all, scoped(all.join(" AND ")), rarity)?;
+            with_all.into_iter().for_each(|(entry, score)| {
+                let known = scores.entry(entry).or_default();
+                *known = known.max(score);
+            });
+        }
+    }
+    Ok(scores)
 }
 
 /// Returns the match of an entry with these tokens; `None` if it contains no word of the query.
@@ -400,12 +466,14 @@ fn exact(rated: &[Rated], aside: &[Rated], entry: i64, tokens: &str, corpus: Cor
     (has > 0.0).then(|| Match { entry, score, share: has / sum })
 }
 
-/// Keeps the `count` best entries. Among entries with equal scores, the newer ones are kept.
-fn keep_best(scored: &mut Vec<Scored>, count: usize) {
-    if scored.len() > count {
-        scored.select_nth_unstable_by(count, |a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
-        scored.truncate(count);
+/// Returns the `count` best entries. Among entries with equal scores, the newer ones are returned.
+fn best(scores: &FxHashMap<i64, f64>, count: usize) -> Vec<i64> {
+    let mut all: Vec<(f64, i64)> = scores.iter().map(|(entry, score)| (*score, *entry)).collect();
+    if all.len() > count {
+        all.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        all.truncate(count);
     }
+    all.into_iter().map(|(_, entry)| entry).collect()
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ pub fn product(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f32>()
 }
 
-/// Returns the estimated cosine of the angle between a vector of unit length and one of which only the sketch is known.
+/// Estimates the cosine of the angle between a vector of unit length and the vector that has a sketch.
 pub fn estimated_cosine(vector: &[f32], sketch: &[u64]) -> f64 {
     let sign = |i: usize| if sketch[i / 64] >> (i % 64) & 1 == 1 { 1.0 } else { -1.0 };
     let product: f64 = vector.iter().enumerate().map(|(i, x)| f64::from(*x) * sign(i)).sum();

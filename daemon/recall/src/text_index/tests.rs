@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use super::*;
 
-const FEW: Effort = Effort { words: 10, entries: 20, depth: 5, parts: true };
+const FEW: Effort = Effort { words: 10, entries: 20, depth: 5, thorough: true };
 
 /// Returns entries with these texts, the first with id 1, and the numbers of their tokens.
 fn entries_of(texts: impl Iterator<Item = String>) -> (Connection, HashMap<i64, u32>) {
@@ -19,7 +19,7 @@ fn entries_of(texts: impl Iterator<Item = String>) -> (Connection, HashMap<i64, 
 fn found(of_entries: &(Connection, HashMap<i64, u32>), query: &str, effort: Effort) -> Vec<(i64, f64)> {
     let (connection, words) = of_entries;
     let corpus = Corpus { entries: words.len(), mean_words: 3.0, common: &CommonTokens::default() };
-    let found = search(connection, query, effort, corpus, "", |id| words.get(&id).copied()).expect("searches");
+    let found = search(connection, query, effort, corpus, &[], |id| words.get(&id).copied()).expect("searches");
     found.matches.iter().map(|m| (m.entry, (m.share * 100.0).round() / 100.0)).collect()
 }
 
@@ -33,7 +33,7 @@ fn check(connection: &Connection) {
 fn each_property_is_one_token() {
     let (connection, _) = entries_of(["plain".to_owned()].into_iter());
     for app in (0..50).map(|n| format!("com.example.app{n}")) {
-        let token = crate::entries::about_app(&app);
+        let token = crate::properties::about_app(&app);
         assert_eq!(tokens::stored(token.trim_start_matches('\u{E100}')), token[3..], "{app}");
         read(&connection, &quoted(&token), 1, |_| {}).expect("is no phrase");
     }
@@ -85,13 +85,19 @@ fn of_common_words_an_entry_that_has_them_all_is_found_behind_many_newer_ones() 
 
 #[test]
 fn entries_that_may_not_be_found_do_not_hide_those_that_may() {
-    let (connection, mut words) = entries_of((1..=500).map(|_| "login".to_owned()));
-    words.retain(|id, _| *id == 3);
-    connection.execute_batch("DELETE FROM entry_texts WHERE entry_id = 3").expect("deletes");
-    insert(&connection, 3, "login mine").expect("indexes");
-    let corpus = Corpus { entries: 500, mean_words: 1.0, common: &CommonTokens::default() };
-    let found = search(&connection, "login", FEW, corpus, "\"mine\"", |id| words.get(&id).copied()).expect("searches");
-    assert_eq!(found.matches.iter().map(|m| m.entry).collect::<Vec<_>>(), [3]);
+    // Few entries with the property are all ranked; of more, the index reads those that have the words, too.
+    for (mine, entries) in [(1, 20), (200, 20), (200, 300)] {
+        let text = |n: i64| if n <= mine { "login mine".to_owned() } else { "login".to_owned() };
+        let (connection, mut words) = entries_of((1..=1_000).map(text));
+        words.retain(|id, _| *id <= mine);
+        let corpus = Corpus { entries: 1_000, mean_words: 1.0, common: &CommonTokens::default() };
+        let within = [vec!["mine".to_owned()], vec!["login".to_owned()]];
+        let effort = Effort { entries, ..FEW };
+        let found =
+            search(&connection, "login", effort, corpus, &within, |id| words.get(&id).copied()).expect("searches");
+        let found: Vec<i64> = found.matches.iter().map(|m| m.entry).collect();
+        assert!(!found.is_empty() && found.iter().all(|id| *id <= mine), "{mine} of {entries}: {found:?}");
+    }
 }
 
 #[test]

@@ -9,9 +9,10 @@ use crate::app::recall::{Recall, unindexed};
 use afd_base::text::tokens::{self, Wanted};
 use afd_base::text::{cut, snippet};
 use afd_experience::memory::notes::{self, Filter};
-use afd_recall::entries::{self, name_hash};
+use afd_recall::filtered::name_hash;
 use afd_recall::search::Scope;
 use afd_recall::text_index::{self, Effort};
+use afd_recall::{entries, properties};
 use afd_store::{Connection, Result, now_ms};
 
 /// Maximum number of notes that a search ranks. All pages of a result have the same candidates.
@@ -34,7 +35,7 @@ pub fn notes(
     filter: &Filter,
     (offset, limit): (usize, usize),
 ) -> Result<Notes> {
-    let ranked = ranked(recall, c, query, filter, CANDIDATES)?;
+    let ranked = ranked(recall, c, query, filter, Effort { depth: CANDIDATES, ..Effort::SEARCH })?;
     let matched = if ranked.iter().any(|hit| hit.share >= ALL) { TermMatch::All } else { TermMatch::Any };
     let words = tokens::of_query(query);
     let mut kept = ranked.into_iter().filter(|hit| matched == TermMatch::Any || hit.share >= ALL);
@@ -51,7 +52,8 @@ pub fn notes(
 /// # Errors
 /// If the database cannot be read.
 pub fn alike(recall: &Recall, c: &Connection, text: &str, filter: &Filter, limit: usize) -> Result<Vec<Note>> {
-    let found = ranked(recall, c, cut::head(text, MAX_QUERY), filter, limit)?;
+    let effort = Effort { depth: limit, ..Effort::ASIDE };
+    let found = ranked(recall, c, cut::head(text, MAX_QUERY), filter, effort)?;
     Ok(found.into_iter().map(|hit| hit.note).collect())
 }
 
@@ -69,13 +71,13 @@ impl Hit {
     }
 }
 
-fn ranked(recall: &Recall, c: &Connection, query: &str, filter: &Filter, depth: usize) -> Result<Vec<Hit>> {
+fn ranked(recall: &Recall, c: &Connection, query: &str, filter: &Filter, effort: Effort) -> Result<Vec<Hit>> {
     let path = filter.topic.as_deref().and_then(|topic| topic.rsplit_once('/'));
-    let properties = filter.app.as_deref().map(entries::about_app).into_iter();
+    let properties = filter.app.as_deref().map(properties::about_app).into_iter();
     let scope = Scope {
         reader: filter.reader,
         types: vec![EntryType::Note],
-        properties: properties.chain(path.map(|(path, _)| entries::below_topic(path))).collect(),
+        properties: properties.chain(path.map(|(path, _)| properties::below_topic(path))).collect(),
         now: now_ms(),
         archived: true,
         ..Scope::default()
@@ -84,8 +86,7 @@ fn ranked(recall: &Recall, c: &Connection, query: &str, filter: &Filter, depth: 
     let found = recall.with_index(c, None, |index, _, _| {
         let wanted =
             |id: i64| index.get(id).filter(|f| scope.allows(f) && app.is_none_or(|app| app == f.app)).map(|f| f.words);
-        let effort = Effort { depth, ..Effort::SEARCH };
-        text_index::search(c, query, effort, index.corpus(), &scope.expression(), wanted)
+        text_index::search(c, query, effort, index.corpus(), &scope.within(), wanted)
     })?;
     let mut hits = Vec::with_capacity(found.matches.len());
     for matched in &found.matches {

@@ -13,6 +13,7 @@ use tokio::sync::{Notify, watch};
 use super::describe::describe;
 use crate::app::Core;
 use afd_recall::entries::{self, Source};
+use afd_recall::{derive, repair};
 use afd_store::{Connection, Piece, Result, Store, all_or_nothing};
 
 /// Maximum number of entries in a write that follows a commit.
@@ -51,12 +52,12 @@ pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
 fn derive(c: &Connection, source: &Source) -> Result<()> {
     let derived = all_or_nothing(c, |c| {
         let described = if source.gone { None } else { describe(c, source)? };
-        entries::settle(c, source, described.as_ref())
+        derive::settle(c, source, described.as_ref())
     });
     match derived {
         Err(error) if error.is_unreadable_row() => {
             tracing::warn!(%error, kind = source.kind, row = source.row, "cannot derive an entry");
-            entries::give_up(c, source.id)
+            derive::give_up(c, source.id)
         }
         done => done,
     }
@@ -188,15 +189,15 @@ async fn check(core: Weak<Core>) {
 /// entry and the number of entries that will be derived again, or `None` if there is nothing left to check.
 async fn check_some(store: &Store, after: i64) -> Result<Option<(i64, usize)>> {
     let mut found = 0;
-    if after == 0 && store.read_all(entries::some_are_lost).await? {
-        found += store.write(entries::restore).await?;
+    if after == 0 && store.read_all(repair::some_are_lost).await? {
+        found += store.write(repair::restore).await?;
     }
-    let Some((last, damaged)) = store.read_all(move |c| entries::check(c, after, CHECKED)).await? else {
+    let Some((last, damaged)) = store.read_all(move |c| repair::check(c, after, CHECKED)).await? else {
         return Ok((found > 0).then_some((after, found)));
     };
     found += damaged.len();
     if !damaged.is_empty() {
-        store.write(move |c| entries::derive_again(c, &damaged)).await?;
+        store.write(move |c| repair::derive_again(c, &damaged)).await?;
     }
     Ok(Some((last, found)))
 }

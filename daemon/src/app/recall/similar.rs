@@ -9,7 +9,7 @@ use afd_proto::recall_upkeep::SimilarPatterns;
 use super::Recall;
 use crate::app::Core;
 use afd_base::text::cut;
-use afd_recall::entries::Filtered;
+use afd_recall::filtered::Filtered;
 use afd_recall::index::Index;
 use afd_recall::search::Scope;
 use afd_recall::{entries, vectors};

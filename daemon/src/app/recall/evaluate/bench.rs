@@ -20,7 +20,7 @@ use afd_conversation::{self as conversation, messages};
 use afd_recall::baseline::Texts;
 use afd_recall::search::{self, Ask, Ranked, Scope};
 use afd_recall::text_index::Effort;
-use afd_recall::{Turn, entries, memories, vectors};
+use afd_recall::{Turn, entries, filtered, memories, vectors};
 use afd_store::{self as store, Connection, Piece, Reader, Result as Stored, now_ms};
 use afd_workspace as session;
 
@@ -112,7 +112,7 @@ impl Bench {
                 mode,
                 scope: Scope {
                     now: now_ms(),
-                    app: query.app.as_deref().map(entries::name_hash),
+                    app: query.app.as_deref().map(filtered::name_hash),
                     reader: Reader::of(thread.map(|(session, _)| session)),
                     thread: thread.map(|(_, thread)| thread),
                     types: thread.map(|_| EntryType::Message).into_iter().collect(),
