@@ -231,14 +231,25 @@ pub fn similar(connection: &Connection, title: &str, app: Option<&str>, reader: 
     let filter = Filter { status: Some(BugStatus::Open), app: app.map(str::to_owned), reader, ..Filter::default() };
     let words = |text: &str| text::words(text).into_iter().collect::<HashSet<String>>();
     let own = words(title);
-    let share = |bug: &Bug| {
-        let other = words(&bug.title);
+    let mut found = Vec::new();
+    for (id, other) in titles(connection, &filter, MAX_COMPARED)? {
+        let other = words(&other);
         let (both, all) = (own.intersection(&other).count(), own.union(&other).count());
-        both as f64 / all.max(1) as f64
-    };
-    let mut found: Vec<(f64, Bug)> =
-        list(connection, &filter, Page::first(MAX_COMPARED))?.0.into_iter().map(|bug| (share(&bug), bug)).collect();
-    found.retain(|(share, _)| *share >= MIN_SIMILARITY);
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.id.cmp(&a.1.id)));
-    Ok(found.into_iter().take(MAX_SIMILAR).map(|(_, bug)| bug).collect())
+        let share = both as f64 / all.max(1) as f64;
+        if share >= MIN_SIMILARITY {
+            found.push((share, id));
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    let nearest = found.into_iter().take(MAX_SIMILAR).map(|(_, id)| get(connection, id));
+    nearest.filter_map(Result::transpose).collect()
+}
+
+/// Returns the row ids and titles of up to `limit` matching bugs, newest first.
+fn titles(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<(i64, String)>> {
+    let wanted = conditions(filter);
+    let sql = format!("SELECT f.id, f.title FROM bugs f WHERE {} ORDER BY f.id DESC LIMIT {limit}", wanted.sql());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(&*wanted.values(), |row| Ok((row.get("id")?, row.get("title")?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
