@@ -19,6 +19,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("act tap", "afctl act tap @n3 --then diff"),
     ("act long-press", "afctl act long-press \"Photo 7\""),
     ("act double-tap", "afctl act double-tap --xy 540,1200"),
+    ("act hover", "afctl act hover \"Products\""),
     ("act swipe", "afctl act swipe --from 900,1200 --to 100,1200"),
     ("act drag", "afctl act drag \"Milk\" --to \"Done\""),
     ("act scroll", "afctl act scroll down"),

@@ -88,7 +88,7 @@ wire! {
 }
 
 act_params! {
-    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` and `y`. If several
+    /// Parameters of `act.tap`, `act.longPress`, `act.doubleTap` and `act.hover`: either `value`, or `x` and `y`. If several
     /// elements match `value`, the closest match is used: an element whose label or title equals `value`, else one
     /// whose label begins with `value`, else one that contains a word beginning with `value`. Case is ignored.
     #[derive(Default)]
@@ -368,6 +368,8 @@ methods! {
     ActLongPress = "act.longPress" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#, LONG_PRESS;
     /// Taps a target or a point twice in quick succession.
     ActDoubleTap = "act.doubleTap" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#, DOUBLE_TAP;
+    /// Moves the mouse onto an element or a point, as to open a menu; only browsers have a mouse.
+    ActHover = "act.hover" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict, Unsupported], r#"{"value":"Products"}"#, HOVER;
     /// Swipes from one point to another.
     ActSwipe = "act.swipe" (SwipeParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#, SWIPE;
     /// Drags from an element or a point to another element or point.

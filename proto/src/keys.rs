@@ -37,6 +37,14 @@ words! {
         ForwardDelete = "forward-delete",
         /// Moves the cursor to the end of the line.
         End = "end",
+        /// Moves up by a page.
+        PageUp = "page-up",
+        /// Moves down by a page.
+        PageDown = "page-down",
+        /// Goes to the next page in a browser.
+        Forward = "forward",
+        /// Loads the page again in a browser.
+        Reload = "reload" | "refresh",
         /// The Menu key.
         Menu = "menu",
         /// The Search key.

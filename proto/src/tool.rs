@@ -184,6 +184,14 @@ pub(crate) const DOUBLE_TAP: Tool = Tool {
     sends: r#"{"then":"diff"}"#,
 };
 
+pub(crate) const HOVER: Tool = Tool {
+    name: "af_hover",
+    toolset: Toolset::Gestures,
+    about: "Move the mouse onto an element of a page in a browser, to open its menu or to see what it shows then.",
+    takes: &["value", "partial", "x", "y"],
+    sends: r#"{"then":"diff"}"#,
+};
+
 pub(crate) const DRAG: Tool = Tool {
     name: "af_drag",
     toolset: Toolset::Gestures,

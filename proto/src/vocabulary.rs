@@ -98,6 +98,8 @@ words! {
         LongPress = "longPress",
         /// Double tap.
         DoubleTap = "doubleTap",
+        /// Hover.
+        Hover = "hover",
         /// Swipe.
         Swipe = "swipe",
         /// Drag.

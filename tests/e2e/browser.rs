@@ -52,6 +52,29 @@ const PAGES: &[(&str, &str)] = &[
     ),
     ("/slow", "<!doctype html><title>Slow</title><button>Ready</button><img src='/never'>"),
     ("/never", "hang"),
+    (
+        "/lines",
+        "<!doctype html><title>Lines</title><p>Book the <b>shortest</b> flight to \"<i>Oslo</i>\" now.</p>
+         <table><tr><th>Name<th>Price<tr><td>Tea<td>3.50</table><ul role='tablist'><li role='tab'><a href='#one'>Tab one</a></ul>
+         <span class='trash btn7' style='display:inline-block;width:16px;height:16px' onclick='1'></span>
+         <div onclick='1'><input type=text id='first'></div>
+         <p>Type the word that you see above into this field.</p><input type=text id='answer'>",
+    ),
+    (
+        "/mouse",
+        "<!doctype html><title>Mouse</title><style>#menu{display:none} #top:hover #menu{display:block}
+         .box{width:120px;height:40px;background:#ddd;margin:20px}</style>
+         <div id='top'><button>Products</button><div id='menu'><a href='/second'>Tea</a></div></div>
+         <div class='box' draggable='true' ondragstart=\"event.dataTransfer.setData('text', 'parcel')\">Parcel</div>
+         <div class='box' ondragover='event.preventDefault()' ondrop=\"event.preventDefault();out.textContent='dropped '+event.dataTransfer.getData('text')\">Shelf</div>
+         <div class='box' id='handle' onmousedown='down=true'>Handle</div><p id='out'>-</p>
+         <script>let down = false; onmouseup = event => { if (down && event.clientX > 250) out.textContent = 'handle moved'; down = false }</script>",
+    ),
+    (
+        "/choices",
+        "<!doctype html><title>Choices</title><select multiple size=4 onchange='out.textContent=[...this.selectedOptions].map(o=>o.text)'>
+         <option>Tea<option>Coffee<option>Milk</select><p id='out'>-</p>",
+    ),
 ];
 
 /// A daemon with a browser that shows a page of a local web server.
@@ -262,12 +285,113 @@ fn a_covered_element_is_not_tapped() {
     let mut client = lab.world.client();
     let page = outline(&mut client);
     assert!(!page.contains("Folded link"), "{page}");
-    let refused = client.fails("act.tap", json!({"by": "text", "value": "Pay"}), "DEVICE_ERROR");
-    assert!(refused.message.contains("in front of"), "{refused:?}");
+    let refused = client.fails("act.tap", json!({"by": "text", "value": "Pay"}), "TARGET_COVERED");
+    assert!(refused.message.contains("covered by another"), "{refused:?}");
     assert!(!outline(&mut client).contains("paid"), "nothing was tapped");
     tap(&mut client, "Agree");
     tap(&mut client, "Dismiss");
     tap(&mut client, "Pay");
     let page = outline(&mut client);
     assert!(page.contains("\"paid\"") && page.contains("= \"checked\""), "{page}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn frames_of_other_sites_are_parts_of_the_page() {
+    let other = Pages::start(&[(
+        "/inner",
+        "<!doctype html><button onclick=\"this.textContent='Paid'\">Pay here</button><input aria-label='Card'>
+         <select aria-label='Kind'><option>One<option>Two</select>",
+    )]);
+    // The same server under another name is another site.
+    let inner = other.url().replace("127.0.0.1", "localhost");
+    let html = format!(
+        "<!doctype html><title>Outer</title><h1>Shop</h1><iframe src='{inner}/inner' width=600 height=200></iframe>"
+    );
+    let page: &'static str = Box::leak(html.into_boxed_str());
+    let pages = Pages::start(Box::leak(Box::new([("/", page)])));
+    let profile = tempfile::tempdir().expect("a directory");
+    let world = World::bare(TestPhone::start(), &settings(&pages.url(), profile.path(), "allow_private = true\n"));
+    let mut client = world.client();
+    until("the frame", || Some(()).filter(|()| outline(&mut client).contains("Pay here")));
+    tap(&mut client, "Pay here");
+    client.ok("act.fill", json!({"by": "text", "value": "Card", "text": "4111"}));
+    client.ok("act.fill", json!({"by": "text", "value": "Kind", "text": "Two"}));
+    let page = outline(&mut client);
+    assert!(page.contains("Paid") && page.contains("= \"4111\"") && page.contains("= \"Two\""), "{page}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn links_redirects_and_frames_to_denied_sites_are_not_followed() {
+    let denied = Pages::start(&[("/", "<!doctype html><title>Denied</title><p>Secret</p>")]);
+    let there = denied.url().replace("127.0.0.1", "localhost");
+    let html = format!(
+        "<!doctype html><title>Start</title><a href='{there}/'>Go there</a> <a href='{there}/' target='_blank'>Open there</a>
+         <iframe src='{there}/'></iframe>"
+    );
+    let page: &'static str = Box::leak(html.into_boxed_str());
+    let pages = Pages::start(Box::leak(Box::new([("/", page)])));
+    let profile = tempfile::tempdir().expect("a directory");
+    let rules = "allow_private = true\ndeny = [\"localhost\"]\n";
+    let world = World::bare(TestPhone::start(), &settings(&pages.url(), profile.path(), rules));
+    let mut client = world.client();
+    assert!(outline(&mut client).contains("Go there"));
+    client.fails("act.launch", json!({"package": format!("{there}/")}), "INVALID_PARAMS");
+    for link in ["Go there", "Open there"] {
+        client.ok("act.launch", json!({"package": pages.url()}));
+        tap(&mut client, link);
+        until("the refusal", || Some(()).filter(|()| outline(&mut client).contains("blocked")));
+    }
+    assert_eq!(denied.requests(), [""; 0]);
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn pieces_of_a_line_and_rows_of_a_table_are_one_text() {
+    let lab = Lab::new("/lines");
+    let mut client = lab.world.client();
+    let page = outline(&mut client);
+    for line in [
+        "\"Book the shortest flight to \\\"Oslo\\\" now.\"",
+        "\"Name | Price\"",
+        "\"Tea | 3.50\"",
+        "button \"Tab one\"",
+        "#trash",
+        "field #answer",
+    ] {
+        assert!(page.contains(line), "{line} in {page}");
+    }
+    assert_eq!(page.matches("Tab one").count(), 1, "{page}");
+    assert!(page.contains("\"Type the word that you see above into this field.\""), "{page}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn the_mouse_drags_and_hovers() {
+    let lab = Lab::new("/mouse");
+    let mut client = lab.world.client();
+    client.ok("act.hover", json!({"value": "Products"}));
+    until("the menu", || Some(()).filter(|()| outline(&mut client).contains("Tea")));
+    client.ok("act.drag", json!({"value": "Parcel", "to": "Shelf", "durationMs": 100}));
+    assert!(outline(&mut client).contains("dropped parcel"));
+    client.ok("act.drag", json!({"value": "Handle", "toX": 300, "toY": 300, "durationMs": 100}));
+    assert!(outline(&mut client).contains("handle moved"));
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn several_choices_of_a_list_are_chosen_by_taps() {
+    let lab = Lab::new("/choices");
+    let mut client = lab.world.client();
+    tap(&mut client, "Tea");
+    tap(&mut client, "Milk");
+    assert!(outline(&mut client).contains("Tea,Milk"));
+    client.ok("act.launch", json!({"package": format!("{}/second", lab.pages.url())}));
+    client.ok("act.key", json!({"key": "back"}));
+    until("the list", || Some(()).filter(|()| outline(&mut client).contains("page \"Choices\"")));
+    client.ok("act.key", json!({"key": "forward"}));
+    until("the page after it", || Some(()).filter(|()| outline(&mut client).contains("page \"Second\"")));
+    client.ok("act.key", json!({"key": "reload"}));
+    assert!(outline(&mut client).contains("page \"Second\""));
 }

@@ -27,7 +27,10 @@ impl Pages {
                 let Ok(stream) = stream else { continue };
                 let (seen, hanging) = (seen.clone(), hanging.clone());
                 // A browser opens connections that it may not use.
-                std::thread::spawn(move || hanging.lock().expect("the list").extend(answer(stream, pages, &seen)));
+                std::thread::spawn(move || {
+                    let unanswered = answer(stream, pages, &seen);
+                    hanging.lock().expect("the list").extend(unanswered);
+                });
             }
         });
         Self { address, requests, stopped }

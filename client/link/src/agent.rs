@@ -180,6 +180,7 @@ fn acted_on(outcome: &Outcome, data: &Value) -> String {
         "tap" => "tapped",
         "long-press" => "long-pressed",
         "double-tap" => "double-tapped",
+        "hover" => "moved the mouse onto",
         "fill" => "filled",
         "drag" => "dragged",
         "scroll-to" => "scrolled to",

@@ -2,7 +2,7 @@
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll,
     ActScrollTo, ActShell, ActStop, ActSwipe, ActTap, ActText, Amount, AppParams, Direction, DragParams, FillParams,
     IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams, SwipeParams, TapParams,
     TextParams, Then,
@@ -23,6 +23,8 @@ pub enum Act {
     LongPress(LongPress),
     /// Double-tap a target or a point
     DoubleTap(Tap),
+    /// Move the mouse onto a target or a point, in a browser
+    Hover(Tap),
     /// Swipe from one point to another
     Swipe(Swipe),
     /// Drag from an element or point to another element or point
@@ -63,7 +65,7 @@ pub struct Key {
     pub then: Option<Then>,
 }
 
-/// Options for `tap`, `double-tap` and `long-press`.
+/// Options for `tap`, `double-tap`, `hover` and `long-press`.
 #[derive(Debug, Args)]
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("target").required(true).args(["what", "value", "xy"]))]
@@ -410,6 +412,7 @@ impl Group for Act {
         match self {
             Act::Tap(tap) => Call::of::<ActTap>(tap.params()),
             Act::DoubleTap(tap) => Call::of::<ActDoubleTap>(tap.params()),
+            Act::Hover(tap) => Call::of::<ActHover>(tap.params()),
             Act::LongPress(press) => {
                 Call::of::<ActLongPress>(TapParams { duration_ms: press.duration_ms, ..press.tap.params() })
             }

@@ -60,6 +60,7 @@ pub const COMMANDS: &[Command] = &[
     (&["enter", "input", "write"], Some(true), &["type"], Rest::Stay),
     (&["double-tap", "doubletap", "double-click"], Some(true), &["act", "double-tap"], Rest::Stay),
     (&["drag"], Some(true), &["act", "drag"], Rest::Stay),
+    (&["hover"], Some(true), &["act", "hover"], Rest::Stay),
     (&["shell", "exec"], Some(true), &["act", "shell"], Rest::Joined("--command")),
     (&["intent"], Some(true), &["act", "intent"], Rest::Stay),
     (&["screenshots", "artifacts", "files"], None, &["artifact", "list"], Rest::Stay),

@@ -18,6 +18,12 @@ impl Device {
         driver.capabilities().iter().copied().chain(optional).map(str::to_owned).collect()
     }
 
+    /// Returns whether snapshots of the device contain the elements that are out of sight, and whether elements keep
+    /// their node ids.
+    pub fn knows_elements(&self) -> bool {
+        self.driver().reveals().is_some()
+    }
+
     /// Returns the key code that devices of this kind use for a named key, or `None` if they have no key codes.
     pub fn key_code(&self, key: KeyName) -> Option<i32> {
         self.driver().key_code(key)

@@ -37,6 +37,11 @@ pub enum Input {
     /// Swipe from `(x1, y1)` to `(x2, y2)`, as `[x1, y1, x2, y2]` in device pixels, followed by its duration, in
     /// milliseconds.
     Swipe([f64; 4], u32),
+    /// Press at `(x1, y1)` that ends at `(x2, y2)`, as `[x1, y1, x2, y2]` in device pixels, followed by its duration, in
+    /// milliseconds.
+    Drag([f64; 4], u32),
+    /// Movement of the mouse to `(x, y)`, in device pixels. Devices without a mouse refuse it.
+    Hover(f64, f64),
     /// Scroll of the whole screen in a direction by an amount.
     Scroll(Direction, Amount),
     /// Press of the Back button.
@@ -203,6 +208,11 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
+    /// Returns the interface that brings elements into sight, or `None` if the device can only scroll step by step.
+    fn reveals(&self) -> Option<&dyn Reveals> {
+        None
+    }
+
     /// Returns the interface for messages to apps, or `None` if the device does not support them.
     fn intents(&self) -> Option<&dyn Intents> {
         None
@@ -246,4 +256,11 @@ pub trait Intents: Send + Sync {
 
     /// Sends an intent that [`Self::check`] has accepted, and returns the device's message.
     fn send<'a>(&'a self, token: Option<&'a Secret>, intent: &'a Intent) -> DriverFuture<'a, String>;
+}
+
+/// Optional interface for devices that know the elements that are out of sight. Their snapshots contain these elements,
+/// and an element keeps its node id as long as it exists.
+pub trait Reveals: Send + Sync {
+    /// Scrolls until the element with a node id is in sight.
+    fn reveal<'a>(&'a self, token: Option<&'a Secret>, node: &'a str) -> DriverFuture<'a, ()>;
 }

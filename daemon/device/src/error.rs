@@ -67,6 +67,9 @@ pub enum DriverError {
         /// Error message from the device.
         message: Why,
     },
+    /// The device would have acted on another element than the one that was meant; holds a description of that element.
+    #[error("the target is covered by {0}, which would receive the input instead")]
+    Covered(String),
     /// The device's response could not be parsed.
     #[error("malformed response from the device: {0}")]
     Protocol(Why),
@@ -102,6 +105,7 @@ impl DriverError {
             DriverError::Unreachable(_) => ErrorCode::DeviceUnreachable,
             DriverError::Auth(_) => ErrorCode::DeviceAuth,
             DriverError::Refused { .. } | DriverError::Protocol(_) => ErrorCode::DeviceError,
+            DriverError::Covered(_) => ErrorCode::TargetCovered,
             DriverError::Lost(_) => ErrorCode::OutcomeUnknown,
             DriverError::Unsupported { .. } => ErrorCode::Unsupported,
             DriverError::QueueFull(_) => ErrorCode::LimitExceeded,
@@ -116,6 +120,7 @@ impl DriverError {
             DriverError::Auth(why) => why.advice.unwrap_or("check the token of the device"),
             DriverError::Refused { message, .. } => message.advice.unwrap_or("observe again"),
             DriverError::Protocol(why) => why.advice.unwrap_or("check that the URL is that of the device"),
+            DriverError::Covered(_) => "close what covers it, or wait until it has moved, and observe again",
             DriverError::Lost(_) => "it may have taken effect: observe again before deciding whether to repeat it",
             DriverError::Unsupported { instead, .. } => instead,
             DriverError::QueueFull(_) => "wait for responses to pending calls before sending more",

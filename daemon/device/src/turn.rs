@@ -76,6 +76,17 @@ impl DeviceGuard {
         device.track_health(result)
     }
 
+    /// Scrolls until the element with a node id is in sight. Returns false if the device cannot.
+    ///
+    /// # Errors
+    /// [`DriverError`] if the element has gone, or the device fails.
+    pub async fn reveal(&self, token: Option<&Secret>, node: &str) -> Result<bool, DriverError> {
+        let (device, driver) = (&self.device, self.device.driver());
+        let Some(reveals) = driver.reveals() else { return Ok(false) };
+        device.actor().count_input();
+        device.track_health(reveals.reveal(token, node).await).map(|()| true)
+    }
+
     /// Changes the overlay that the device draws, and returns the overlay's new state.
     ///
     /// # Errors

@@ -179,7 +179,12 @@ impl Driver for OverUsb {
     /// chosen.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         match input {
-            Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
+            Input::Tap(..)
+            | Input::LongPress(..)
+            | Input::DoubleTap(..)
+            | Input::Swipe(..)
+            | Input::Drag(..)
+            | Input::Hover(..) => Box::pin(async move {
                 self.verify().await;
                 let result = self.driver.perform(token, input).await;
                 if matches!(result, Err(DriverError::Unreachable(_))) {

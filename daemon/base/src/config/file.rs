@@ -112,6 +112,10 @@ sections! {
         headless: bool = true;
         /// Whether pages on this machine and in private networks may be opened.
         allow_private: bool [file_only true] = false;
+        /// The only domains whose pages may be opened, with the domains below them. If empty, all may be opened.
+        allow: Vec<String> [file_only true] = Vec::new();
+        /// Domains whose pages may not be opened, nor those of the domains below them.
+        deny: Vec<String> [file_only true] = Vec::new();
     }
 
     /// A USB connection, and the port forward that `adb` created over it.

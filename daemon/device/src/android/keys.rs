@@ -24,5 +24,9 @@ pub fn code(key: KeyName) -> i32 {
         KeyName::ForwardDelete => 112,
         KeyName::End => 123,
         KeyName::Recent => 187,
+        KeyName::PageUp => 92,
+        KeyName::PageDown => 93,
+        KeyName::Forward => 125,
+        KeyName::Reload => 285,
     }
 }

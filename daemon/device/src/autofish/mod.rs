@@ -213,8 +213,12 @@ impl Driver for Autofish {
             Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),
             Input::LongPress(x, y, ms) => ("/api/long-press", json!({"x": x, "y": y, "duration": ms}), *ms),
             Input::DoubleTap(x, y) => ("/api/double-tap", json!({"x": x, "y": y}), 0),
-            Input::Swipe([x1, y1, x2, y2], ms) => {
+            Input::Swipe([x1, y1, x2, y2], ms) | Input::Drag([x1, y1, x2, y2], ms) => {
                 ("/api/swipe", json!({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration": ms}), *ms)
+            }
+            Input::Hover(..) => {
+                let error = DriverError::Unsupported { kind: "autofish", what: "has no mouse", instead: "tap" };
+                return Box::pin(async { Err(error) });
             }
             Input::Scroll(direction, amount) => {
                 ("/api/scroll", json!({"direction": direction.word(), "amount": amount.word()}), 0)

@@ -4,32 +4,80 @@ use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// Returns the URL of the page to open, given as a URL or a domain.
-///
-/// # Errors
-/// Describes the accepted values if the address is none of them.
-pub fn checked(text: &str, private: bool) -> Result<Url, &'static str> {
-    const EXPECTED: &str = "a domain such as example.com, or a URL that begins with http:// or https://";
-    let text = text.trim();
-    let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let url = Url::parse(&whole).map_err(|_| EXPECTED)?;
-    let has_user = !url.username().is_empty() || url.password().is_some();
-    if !matches!(url.scheme(), "http" | "https") || text.contains(char::is_whitespace) || has_user {
-        return Err(EXPECTED);
-    }
-    let is_private = match url.host() {
-        None => return Err(EXPECTED),
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".local")
+/// Which addresses a browser may open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Whether addresses of this machine and of private networks are allowed.
+    pub private: bool,
+    /// The only domains that are allowed, with those below them; if empty, all are.
+    pub allow: Vec<String>,
+    /// Domains that are not allowed, nor those below them.
+    pub deny: Vec<String>,
+}
+
+const PAGE: &str = "a domain such as example.com, or a URL that begins with http:// or https://";
+
+impl Rules {
+    /// Returns the URL of the page to open, given as a URL or a domain.
+    ///
+    /// # Errors
+    /// Describes the accepted values if the address is none of them.
+    pub fn page(&self, text: &str) -> Result<Url, &'static str> {
+        let text = text.trim();
+        let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+        let url = Url::parse(&whole).map_err(|_| PAGE)?;
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        if !matches!(url.scheme(), "http" | "https") || text.contains(char::is_whitespace) || has_user {
+            return Err(PAGE);
         }
-        Some(Host::Ipv4(ip)) => is_private(IpAddr::V4(ip)),
-        Some(Host::Ipv6(ip)) => is_private(IpAddr::V6(ip)),
-    };
-    if is_private && !private {
-        return Err("the address of a public site; `browser.allow_private` in the settings file allows others");
+        self.check_host(&url)?;
+        Ok(url)
     }
-    Ok(url)
+
+    /// Checks the address of something that a page is about to load: a page, or the content of a frame.
+    ///
+    /// # Errors
+    /// Describes the accepted values if the address is not allowed.
+    pub fn check(&self, url: &str) -> Result<(), &'static str> {
+        let url = Url::parse(url).map_err(|_| PAGE)?;
+        match url.scheme() {
+            "http" | "https" => self.check_host(&url),
+            // The page itself is the source of these.
+            "about" | "data" | "blob" => Ok(()),
+            _ => Err(PAGE),
+        }
+    }
+
+    fn check_host(&self, url: &Url) -> Result<(), &'static str> {
+        let (name, private) = match url.host() {
+            None => return Err(PAGE),
+            Some(Host::Domain(name)) => {
+                let name = name.trim_end_matches('.').to_lowercase();
+                let private = !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".local");
+                (name, private)
+            }
+            Some(Host::Ipv4(ip)) => (ip.to_string(), is_private(IpAddr::V4(ip))),
+            Some(Host::Ipv6(ip)) => (ip.to_string(), is_private(IpAddr::V6(ip))),
+        };
+        let is_in = |domains: &[String]| domains.iter().any(|domain| is_below(&name, domain));
+        if is_in(&self.deny) {
+            return Err("a site that `browser.deny` in the settings file does not name");
+        }
+        if !self.allow.is_empty() && !is_in(&self.allow) {
+            return Err("a site that `browser.allow` in the settings file names");
+        }
+        if private && !self.private && !is_in(&self.allow) {
+            return Err("the address of a public site; `browser.allow_private` in the settings file allows others");
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a name is a domain or below it.
+fn is_below(name: &str, domain: &str) -> bool {
+    let domain = domain.trim().trim_start_matches("*.").trim_matches('.').to_lowercase();
+    name.strip_suffix(domain.as_str())
+        .is_some_and(|rest| !domain.is_empty() && (rest.is_empty() || rest.ends_with('.')))
 }
 
 /// Returns whether an address belongs to this machine or to a private network.
@@ -57,6 +105,34 @@ fn is_private(ip: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn checked(text: &str, private: bool) -> Result<Url, &'static str> {
+        Rules { private, ..Rules::default() }.page(text)
+    }
+
+    #[test]
+    fn listed_domains_include_those_below_them() {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let rules =
+            Rules { private: false, allow: list(&["example.com", "*.shop.example"]), deny: list(&["ads.example.com"]) };
+        for url in
+            ["https://example.com/", "https://www.example.com/a", "https://EXAMPLE.com./", "http://x.shop.example"]
+        {
+            assert_eq!(rules.check(url), Ok(()), "{url}");
+        }
+        for url in [
+            "https://ads.example.com/",
+            "https://a.ads.example.com/",
+            "https://badexample.com/",
+            "https://example.com.evil.test/",
+            "https://127.0.0.1/",
+            "file:///etc/passwd",
+            "chrome://settings/",
+        ] {
+            assert!(rules.check(url).is_err(), "{url}");
+        }
+        assert_eq!(rules.check("about:srcdoc"), Ok(()));
+    }
 
     #[test]
     fn only_public_pages_are_opened_unless_private_ones_are_allowed() {

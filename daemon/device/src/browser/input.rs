@@ -12,50 +12,13 @@ use super::running::Running;
 use super::tabs::{Dialog, Tab};
 use crate::{DriverError, Input, Key};
 
-/// Function that focuses a list of choices instead of opening it, because the browser draws the open list outside of the
-/// page. Returns whether the point is on such a list.
-const FOCUS_LIST: &str = "(x, y) => {
-    let at = document.elementFromPoint(x, y);
-    while (at && at.shadowRoot && at.shadowRoot.elementFromPoint(x, y) !== at) at = at.shadowRoot.elementFromPoint(x, y);
-    if (!at || at.tagName !== 'SELECT') return false;
-    at.focus();
-    return true;
-}";
-/// Function that sets the value of a focused list of choices, or of a field with a picker. Returns whether it did;
-/// `unknown` if the list has no such choice.
-const SET_VALUE: &str = "(text) => {
-    let at = document.activeElement;
-    while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
-    if (!at) return false;
-    const notify = () => ['input', 'change'].forEach(kind => at.dispatchEvent(new Event(kind, {bubbles: true})));
-    if (at.tagName === 'SELECT') {
-        const plain = text => text.trim().replace(/\\s+/g, ' ').toLowerCase();
-        const choice = [...at.options].find(one => plain(one.label) === plain(text)) || [...at.options].find(one => one.value === text);
-        if (!choice || choice.disabled) {
-            const before = at[Symbol.for('afd.before')];
-            if (at.selectedIndex < 0 && before !== undefined) at.selectedIndex = before;
-            return 'unknown';
-        }
-        choice.selected = true;
-        notify();
-        return true;
-    }
-    if (at.tagName !== 'INPUT' || !['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(at.type)) return false;
-    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(at, text);
-    notify();
-    return true;
-}";
+/// The key that adds a choice to others, as the bits of modifiers: Command on a Mac, else Control.
+const ADDING: u32 = if cfg!(target_os = "macos") { 4 } else { 2 };
 
-/// Function that empties a focused list of choices, until a choice is typed. Returns whether the focus is on one.
-const EMPTY_LIST: &str = "() => {
-    let at = document.activeElement;
-    while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
-    if (!at || at.tagName !== 'SELECT') return false;
-    const before = Symbol.for('afd.before');
-    if (at.selectedIndex >= 0) at[before] = at.selectedIndex;
-    at.selectedIndex = -1;
-    return true;
-}";
+/// Number of checks of what is under the mouse after it has moved, and the pause between them. Pictures that are shown
+/// only then take a while to load.
+const HOVER_CHECKS: u32 = 5;
+const HOVER_PAUSE: Duration = Duration::from_millis(30);
 
 /// Performs an input in a tab.
 ///
@@ -70,13 +33,13 @@ pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), 
         Input::Tap(x, y) => page.click(*x, *y, 1, Duration::ZERO).await,
         Input::DoubleTap(x, y) => page.click(*x, *y, 2, Duration::ZERO).await,
         Input::LongPress(x, y, ms) => page.click(*x, *y, 1, Duration::from_millis(u64::from(*ms))).await,
+        Input::Hover(x, y) => page.hover(*x, *y).await,
+        Input::Drag(line, ms) => page.drag(*line, *ms).await,
         Input::Swipe([x1, y1, x2, y2], _) => page.wheel((*x1, *y1), (x1 - x2, y1 - y2)).await,
         Input::Scroll(direction, amount) => page.scroll(*direction, *amount).await,
-        Input::Back => page.back().await,
+        Input::Back => page.go(-1).await,
         Input::Keys(keys) => {
-            if keys.iter().all(|key| matches!(key, Key::Named(name) if DELETING.contains(name)))
-                && page.evaluate(EMPTY_LIST, &[]).await? == true
-            {
+            if empties_field(keys) && page.empty().await? {
                 return Ok(());
             }
             let wrong = keys.iter().find_map(|key| check_key(key).err());
@@ -95,30 +58,26 @@ pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), 
     }
 }
 
-/// Keys that delete text or move the cursor before deleting.
-const DELETING: [KeyName; 3] = [KeyName::End, KeyName::Delete, KeyName::ForwardDelete];
+/// Returns whether keys delete all that a field contains, whatever its length: from its end, or on both sides of the
+/// cursor.
+fn empties_field(keys: &[Key]) -> bool {
+    const DELETING: [KeyName; 3] = [KeyName::End, KeyName::Delete, KeyName::ForwardDelete];
+    keys.len() > 2 && keys.iter().all(|key| matches!(key, Key::Named(name) if DELETING.contains(name)))
+}
 
-struct Page<'a> {
-    running: &'a Running,
-    tab: &'a Tab,
+/// A tab that takes input.
+pub(super) struct Page<'a> {
+    pub(super) running: &'a Running,
+    pub(super) tab: &'a Tab,
 }
 
 impl Page<'_> {
     /// Sends a request. A page that shows a dialog has received it.
-    async fn send(&self, method: &str, params: Value) -> Result<(), DriverError> {
+    pub(super) async fn send(&self, method: &str, params: Value) -> Result<(), DriverError> {
         self.running.ask(self.tab, method, params).await.map(|_| ()).map_err(CdpError::of_input)
     }
 
-    /// Calls a function in the page, and returns its value.
-    async fn evaluate(&self, function: &str, arguments: &[Value]) -> Result<Value, DriverError> {
-        let arguments: Vec<String> = arguments.iter().map(Value::to_string).collect();
-        let expression = format!("({function})({})", arguments.join(","));
-        let params = json!({"expression": expression, "returnByValue": true, "silent": true});
-        let done = self.running.ask(self.tab, "Runtime.evaluate", params).await.map_err(CdpError::of_input)?;
-        Ok(done.map(|mut done| done["result"]["value"].take()).unwrap_or_default())
-    }
-
-    async fn mouse(&self, kind: &str, (x, y): (f64, f64), more: Value) -> Result<(), DriverError> {
+    pub(super) async fn mouse(&self, kind: &str, (x, y): (f64, f64), more: Value) -> Result<(), DriverError> {
         let mut params = json!({"type": kind, "x": x, "y": y});
         if let (Some(params), Value::Object(more)) = (params.as_object_mut(), more) {
             params.extend(more);
@@ -128,27 +87,47 @@ impl Page<'_> {
 
     async fn click(&self, x: f64, y: f64, times: u32, held: Duration) -> Result<(), DriverError> {
         self.check_hit(x, y).await?;
-        if self.evaluate(FOCUS_LIST, &[json!(x), json!(y)]).await? == true {
+        let list = self.focus_list(x, y).await?;
+        if list == true {
             return Ok(());
         }
-        self.mouse("mouseMoved", (x, y), json!({})).await?;
+        self.hover(x, y).await?;
+        // Without this key, a choice would replace the other ones.
+        let modifiers = if list == "several" { ADDING } else { 0 };
         for n in 1..=times {
-            let button = json!({"button": "left", "buttons": 1, "clickCount": n});
+            let button = json!({"button": "left", "buttons": 1, "clickCount": n, "modifiers": modifiers});
             self.mouse("mousePressed", (x, y), button).await?;
             if !held.is_zero() {
                 tokio::time::sleep(held).await;
             }
-            let released =
-                json!({"type": "mouseReleased", "x": x, "y": y, "button": "left", "buttons": 0, "clickCount": n});
-            // A button that was pressed is released, whatever the page shows.
-            let released = self.running.ask_session(&self.tab.session, "Input.dispatchMouseEvent", released).await;
-            released.map_err(CdpError::of_input)?;
+            self.release(x, y, n).await?;
         }
         Ok(())
     }
 
+    /// Releases the mouse button. A button that was pressed is released, whatever the page shows.
+    pub(super) async fn release(&self, x: f64, y: f64, clicks: u32) -> Result<(), DriverError> {
+        let released =
+            json!({"type": "mouseReleased", "x": x, "y": y, "button": "left", "buttons": 0, "clickCount": clicks});
+        let released = self.running.ask_session(&self.tab.session, "Input.dispatchMouseEvent", released).await;
+        released.map(|_| ()).map_err(CdpError::of_input)
+    }
+
+    /// Moves the mouse to a point. A page may change what is there, so that the point is checked again.
+    async fn hover(&self, x: f64, y: f64) -> Result<(), DriverError> {
+        self.check_hit(x, y).await?;
+        self.mouse("mouseMoved", (x, y), json!({})).await?;
+        for _ in 0..HOVER_CHECKS {
+            match self.check_hit(x, y).await {
+                Err(DriverError::Covered(_)) => tokio::time::sleep(HOVER_PAUSE).await,
+                other => return other,
+            }
+        }
+        self.check_hit(x, y).await
+    }
+
     /// Checks that the topmost element at a point is one that the last snapshot had there.
-    async fn check_hit(&self, x: f64, y: f64) -> Result<(), DriverError> {
+    pub(super) async fn check_hit(&self, x: f64, y: f64) -> Result<(), DriverError> {
         // The browser looks for nodes at positions in the document.
         let metrics =
             self.running.ask(self.tab, "Page.getLayoutMetrics", json!({})).await.map_err(CdpError::of_read)?;
@@ -165,7 +144,7 @@ impl Page<'_> {
         if is_it {
             return Ok(());
         }
-        Err(DriverError::Refused { status: None, message: "another element is in front of the target".into() })
+        Err(DriverError::Covered("another element".to_owned()))
     }
 
     async fn wheel(&self, at: (f64, f64), (dx, dy): (f64, f64)) -> Result<(), DriverError> {
@@ -192,21 +171,22 @@ impl Page<'_> {
         self.wheel((width / 2.0, height / 2.0), by).await
     }
 
-    /// Goes back to the previous page.
-    async fn back(&self) -> Result<(), DriverError> {
+    /// Goes to the page before the current one in the history of the tab (-1), or to the one after it (1).
+    async fn go(&self, by: i32) -> Result<(), DriverError> {
         let history = self.running.ask(self.tab, "Page.getNavigationHistory", json!({})).await;
         let history = history.map_err(CdpError::of_read)?.unwrap_or_default();
         let at = history["currentIndex"].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or_default();
         // A tab begins with an empty page.
-        let before = at.checked_sub(1).map(|at| &history["entries"][at]);
-        let Some(before) = before.filter(|before| before["url"] != "about:blank") else {
-            return Err(DriverError::Refused { status: None, message: "there is no page before this one".into() });
+        let entry = if by < 0 { at.checked_sub(1) } else { Some(at + 1) }.map(|at| &history["entries"][at]);
+        let Some(entry) = entry.filter(|entry| entry["id"].is_number() && entry["url"] != "about:blank") else {
+            let message = if by < 0 { "there is no page before this one" } else { "there is no page after this one" };
+            return Err(DriverError::Refused { status: None, message: message.into() });
         };
-        self.send("Page.navigateToHistoryEntry", json!({"entryId": before["id"]})).await
+        self.send("Page.navigateToHistoryEntry", json!({"entryId": entry["id"]})).await
     }
 
-    async fn key(&self, key: &Key) -> Result<(), DriverError> {
-        let Some((key, code, text)) = check_key(key)? else { return self.back().await };
+    pub(super) async fn key(&self, key: &Key) -> Result<(), DriverError> {
+        let Pressed::Key(key, code, text) = check_key(key)? else { return self.browse(key).await };
         let mut down = json!({"type": if text.is_empty() { "rawKeyDown" } else { "keyDown" }, "key": key, "code": key,
             "windowsVirtualKeyCode": code});
         if !text.is_empty() {
@@ -220,15 +200,13 @@ impl Page<'_> {
         .await
     }
 
-    async fn text(&self, text: &str) -> Result<(), DriverError> {
-        let set = self.evaluate(SET_VALUE, &[json!(text)]).await?;
-        if set == "unknown" {
-            return Err(DriverError::Refused { status: None, message: "the list has no such choice".into() });
+    /// Presses a key that the browser itself handles.
+    async fn browse(&self, key: &Key) -> Result<(), DriverError> {
+        match key {
+            Key::Named(KeyName::Forward) => self.go(1).await,
+            Key::Named(KeyName::Reload) => self.send("Page.reload", json!({})).await,
+            _ => self.go(-1).await,
         }
-        if set == true {
-            return Ok(());
-        }
-        self.send("Input.insertText", json!({"text": text})).await
     }
 
     /// Answers a dialog: taps on its buttons, text and keys.
@@ -272,22 +250,31 @@ fn unsupported(what: &'static str, instead: &'static str) -> DriverError {
     DriverError::Unsupported { kind: "browser", what, instead }
 }
 
-/// Returns what a browser needs to press a key; `None` for Back.
-fn check_key(key: &Key) -> Result<Option<(&'static str, i32, &'static str)>, DriverError> {
+/// What a key does.
+enum Pressed {
+    /// The page receives it: its name, its virtual key code, and the text that it types.
+    Key(&'static str, i32, &'static str),
+    /// The browser handles it: Back, Forward or Reload.
+    Browse,
+}
+
+/// Returns what a key does.
+fn check_key(key: &Key) -> Result<Pressed, DriverError> {
     match key {
         Key::Code(_) => Err(unsupported("has no key codes", "name the key")),
-        Key::Named(KeyName::Back) => Ok(None),
-        Key::Named(name) => named(*name).map(Some).ok_or_else(|| unsupported("has no such key", "use another key")),
+        Key::Named(KeyName::Back | KeyName::Forward | KeyName::Reload) => Ok(Pressed::Browse),
+        Key::Named(name) => named(*name).ok_or_else(|| unsupported("has no such key", "use another key")),
     }
 }
 
-/// Returns the name of a key in the browser, its virtual key code, and the text that it types.
-fn named(name: KeyName) -> Option<(&'static str, i32, &'static str)> {
-    Some(match name {
+fn named(name: KeyName) -> Option<Pressed> {
+    let (key, code, text) = match name {
         KeyName::Up => ("ArrowUp", 38, ""),
         KeyName::Down => ("ArrowDown", 40, ""),
         KeyName::Left => ("ArrowLeft", 37, ""),
         KeyName::Right => ("ArrowRight", 39, ""),
+        KeyName::PageUp => ("PageUp", 33, ""),
+        KeyName::PageDown => ("PageDown", 34, ""),
         KeyName::Tab => ("Tab", 9, ""),
         KeyName::Space => (" ", 32, " "),
         KeyName::Enter => ("Enter", 13, "\r"),
@@ -298,12 +285,13 @@ fn named(name: KeyName) -> Option<(&'static str, i32, &'static str)> {
         KeyName::Escape => ("Escape", 27, ""),
         KeyName::Menu => ("ContextMenu", 93, ""),
         KeyName::Back
+        | KeyName::Forward
+        | KeyName::Reload
         | KeyName::VolumeUp
         | KeyName::VolumeDown
         | KeyName::Power
         | KeyName::Search
-        | KeyName::Recent => {
-            return None;
-        }
-    })
+        | KeyName::Recent => return None,
+    };
+    Some(Pressed::Key(key, code, text))
 }

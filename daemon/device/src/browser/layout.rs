@@ -6,7 +6,8 @@ use afd_screen::page::Rect;
 use serde_json::Value;
 
 /// Styles that the browser reports for each element, in this order.
-pub const STYLES: [&str; 5] = ["visibility", "opacity", "overflow-y", "pointer-events", "position"];
+pub const STYLES: [&str; 7] =
+    ["visibility", "opacity", "overflow-y", "pointer-events", "position", "display", "cursor"];
 
 /// An element in the layout.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,12 +18,18 @@ pub struct Element {
     pub drawn: bool,
     /// Whether its content scrolls inside of it.
     pub scrolls: bool,
-    /// Whether the page listens to clicks on it.
+    /// Whether the page listens to clicks on it, or shows that it does by the form of the mouse cursor.
     pub clickable: bool,
+    /// Whether the mouse cursor has the form that links have.
+    points: bool,
+    /// Whether it is laid out as a block, and not as a part of a line.
+    pub is_block: bool,
     /// Name of the tag, in capitals.
     pub tag: String,
     /// Attribute `id`, else `name` or `data-testid`.
     pub id: Option<String>,
+    /// The longest class that is made of words, such as `fa-trash`. It tells icons apart that have no name.
+    pub class: Option<String>,
     /// Attribute `type`.
     pub kind: Option<String>,
     /// Attribute `placeholder`.
@@ -88,12 +95,27 @@ fn clip(nodes: &Value, found: &mut [Element], frame: Option<Rect>) {
 pub struct Layout {
     /// The elements by id.
     pub elements: HashMap<i64, Element>,
-    /// Ids of the frames, with the id of the element that each is in; the page itself comes first, with id 0.
-    pub frames: Vec<(String, i64)>,
+    /// The frames; the page itself comes first.
+    pub frames: Vec<FrameIn>,
     /// Title of the page.
     pub title: String,
     /// Parents of the nodes, by id. The parent of a frame's document is the element that the frame is in.
     pub parents: HashMap<i64, i64>,
+}
+
+/// A frame of a page, or the page itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrameIn {
+    /// Id of the frame.
+    pub id: String,
+    /// Session that reads it.
+    pub session: String,
+    /// Id of the element that it is in; 0 for the page.
+    pub owner: i64,
+    /// What is added to the ids of its nodes. Frames of other sites have nodes with the same ids.
+    pub offset: i64,
+    /// Position of its content in the window, in CSS pixels.
+    pub at: (f64, f64),
 }
 
 impl Layout {
@@ -101,33 +123,75 @@ impl Layout {
     pub fn around(&self, node: i64) -> impl Iterator<Item = i64> {
         std::iter::successors(Some(node), |node| self.parents.get(node).copied()).take(MAX_DEPTH)
     }
+
+    /// Returns the session that knows a node, and its id there.
+    pub fn node_of(&self, id: i64) -> Option<(String, i64)> {
+        let offset = id - id % OFFSET;
+        let frame = self.frames.iter().find(|frame| frame.offset == offset)?;
+        Some((frame.session.clone(), id - offset))
+    }
+
+    /// Returns the block that a node is in, such as the paragraph of a text.
+    pub fn block(&self, node: i64) -> Option<i64> {
+        self.around(node).find(|id| self.elements.get(id).is_some_and(|element| element.is_block))
+    }
 }
 
 /// Maximum number of nodes around each other that are looked at.
 const MAX_DEPTH: usize = 2_000;
 
-/// Reads the layout of a page.
-pub fn read(captured: &Value) -> Layout {
-    let strings: Vec<&str> =
-        captured["strings"].as_array().into_iter().flatten().map(|text| text.as_str().unwrap_or_default()).collect();
-    let documents = captured["documents"].as_array().map_or(&[][..], Vec::as_slice);
-    let mut layout = Layout::default();
-    if let Some(title) = documents.first().and_then(|page| text_at(&strings, &page["title"])) {
-        layout.title = title.trim().to_owned();
+/// Difference of the offsets of two sites. Ids of nodes are smaller.
+const OFFSET: i64 = 1 << 40;
+
+impl Layout {
+    /// Adds what a session captured: the page itself, and the frames of its site.
+    pub fn add_page(&mut self, session: &str, captured: &Value) {
+        let strings = strings(captured);
+        if let Some(title) = captured["documents"].get(0).and_then(|page| text_at(&strings, &page["title"])) {
+            self.title = title.trim().to_owned();
+        }
+        self.add(
+            session,
+            captured,
+            &strings,
+            Frame { document: 0, at: (0.0, 0.0), element: 0, bounds: None, offset: 0 },
+        );
     }
-    let mut open: Vec<Frame> = vec![Frame { document: 0, at: (0.0, 0.0), element: 0, bounds: None }];
-    let mut at = 0;
-    while at < open.len() {
-        let frame = open[at];
-        at += 1;
-        if let Some(document) = documents.get(frame.document) {
-            let text = |index: &Value| text_at(&strings, index);
-            layout.frames.push((text(&document["frameId"]).unwrap_or_default().to_owned(), frame.element));
-            let frames = of_document(document, &strings, frame, &mut layout);
-            open.extend(frames.into_iter().filter(|inner| inner.document > frame.document));
+
+    /// Adds what the session of a frame of another site captured. `owner` is the id of the element that the frame is in.
+    pub fn add_frame(&mut self, session: &str, captured: &Value, owner: i64) {
+        let Some(Element { bounds, inset, drawn, .. }) = self.elements.get(&owner) else { return };
+        let at = (f64::from(bounds.left) + inset.0, f64::from(bounds.top) + inset.1);
+        let bounds = Some(if *drawn { *bounds } else { Rect::default() });
+        let offset = self.frames.iter().map(|frame| frame.offset).max().unwrap_or_default() + OFFSET;
+        let frame = Frame { document: 0, at, element: owner, bounds, offset };
+        self.add(session, captured, &strings(captured), frame);
+    }
+
+    fn add(&mut self, session: &str, captured: &Value, strings: &[&str], first: Frame) {
+        let documents = captured["documents"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut open = vec![first];
+        let mut at = 0;
+        while at < open.len() {
+            let frame = open[at];
+            at += 1;
+            if let Some(document) = documents.get(frame.document) {
+                self.frames.push(FrameIn {
+                    id: text_at(strings, &document["frameId"]).unwrap_or_default().to_owned(),
+                    session: session.to_owned(),
+                    owner: frame.element,
+                    offset: frame.offset,
+                    at: frame.at,
+                });
+                let frames = of_document(document, strings, frame, self);
+                open.extend(frames.into_iter().filter(|inner| inner.document > frame.document));
+            }
         }
     }
-    layout
+}
+
+fn strings(captured: &Value) -> Vec<&str> {
+    list(&captured["strings"]).iter().map(|text| text.as_str().unwrap_or_default()).collect()
 }
 
 fn text_at<'a>(strings: &[&'a str], index: &Value) -> Option<&'a str> {
@@ -145,12 +209,15 @@ struct Frame {
     element: i64,
     /// Bounds of that element.
     bounds: Option<Rect>,
+    /// What is added to the ids of its nodes.
+    offset: i64,
 }
 
 /// Adds the elements of a document. Returns the frames in it.
 fn of_document(document: &Value, strings: &[&str], frame: Frame, layout: &mut Layout) -> Vec<Frame> {
     let nodes = &document["nodes"];
-    let ids: Vec<i64> = list(&nodes["backendNodeId"]).iter().map(|id| id.as_i64().unwrap_or_default()).collect();
+    let ids: Vec<i64> =
+        list(&nodes["backendNodeId"]).iter().map(|id| id.as_i64().unwrap_or_default() + frame.offset).collect();
     let mut found: Vec<Element> = (0..ids.len()).map(|i| element(nodes, i, strings)).collect();
     for index in list(&nodes["isClickable"]["index"]).iter().filter_map(index_of) {
         found.get_mut(index).into_iter().for_each(|element| element.clickable = true);
@@ -158,6 +225,7 @@ fn of_document(document: &Value, strings: &[&str], frame: Frame, layout: &mut La
     set_values(nodes, strings, &mut found);
     let scrolled = (number(&document["scrollOffsetX"]), number(&document["scrollOffsetY"]));
     place(&document["layout"], strings, (frame.at.0 - scrolled.0, frame.at.1 - scrolled.1), &mut found);
+    mark_pointed(nodes, &mut found);
     clip(nodes, &mut found, frame.bounds);
     let frames = &nodes["contentDocumentIndex"];
     let frames = list(&frames["index"]).iter().zip(list(&frames["value"])).filter_map(|(node, child)| {
@@ -165,7 +233,13 @@ fn of_document(document: &Value, strings: &[&str], frame: Frame, layout: &mut La
         let Element { bounds, inset, drawn, .. } = found.get(node)?;
         let at = (f64::from(bounds.left) + inset.0, f64::from(bounds.top) + inset.1);
         let bounds = if *drawn { *bounds } else { Rect::default() };
-        Some(Frame { document: index_of(child)?, at, element: *ids.get(node)?, bounds: Some(bounds) })
+        Some(Frame {
+            document: index_of(child)?,
+            at,
+            element: *ids.get(node)?,
+            bounds: Some(bounds),
+            offset: frame.offset,
+        })
     });
     let frames = frames.collect();
     for (node, id) in ids.iter().enumerate() {
@@ -176,22 +250,43 @@ fn of_document(document: &Value, strings: &[&str], frame: Frame, layout: &mut La
     frames
 }
 
+/// Marks the outermost elements with the cursor of links as clickable. Those in them inherit the cursor.
+fn mark_pointed(nodes: &Value, found: &mut [Element]) {
+    for node in 0..found.len() {
+        let parent = index_of(&nodes["parentIndex"][node]);
+        found[node].clickable |= found[node].points && !parent.is_some_and(|parent| found[parent].points);
+    }
+}
+
 /// Returns an element with its tag and its attributes.
 fn element(nodes: &Value, index: usize, strings: &[&str]) -> Element {
     let tag = text_at(strings, &nodes["nodeName"][index]).unwrap_or_default().to_owned();
     let mut element = Element { tag, ..Element::default() };
     for pair in list(&nodes["attributes"][index]).chunks_exact(2) {
         let (Some(name), Some(value)) = (text_at(strings, &pair[0]), text_at(strings, &pair[1])) else { continue };
-        let value = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        let own = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match name {
-            "id" => element.id = value().or(element.id),
-            "name" | "data-testid" => element.id = element.id.or_else(value),
-            "type" => element.kind = value().map(|kind| kind.to_lowercase()),
-            "placeholder" => element.placeholder = value(),
+            "id" => element.id = own().or(element.id),
+            "name" | "data-testid" => element.id = element.id.or_else(own),
+            "class" => element.class = telling_class(value),
+            "type" => element.kind = own().map(|kind| kind.to_lowercase()),
+            "placeholder" => element.placeholder = own(),
             _ => {}
         }
     }
     element
+}
+
+/// Returns the longest of the classes of an element that consist of words. Those with digits are often generated, and
+/// some say only in which state an element is.
+fn telling_class(classes: &str) -> Option<String> {
+    const STATES: [&str; 9] =
+        ["active", "selected", "disabled", "hover", "focus", "open", "hidden", "visible", "current"];
+    let words = |class: &&str| {
+        let is_word = class.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'_');
+        is_word && (3..=24).contains(&class.len()) && !STATES.iter().any(|state| class.contains(state))
+    };
+    classes.split_whitespace().filter(words).max_by_key(|class| class.len()).map(str::to_owned)
 }
 
 /// Sets the values of fields. A list of choices has the text of the chosen one.
@@ -233,6 +328,10 @@ fn place(laid: &Value, strings: &[&str], (left, top): (f64, f64), found: &mut [E
         let (all, shown) = (number(&laid["scrollRects"][i][3]), number(&laid["clientRects"][i][3]));
         element.scrolls = matches!(style(2), "auto" | "scroll") && all > shown + 1.0 && shown > 0.0;
         element.clickable &= style(3) != "none";
+        element.points = style(6) == "pointer" && !element.tag.starts_with('#');
+        // A text has the style of the element that it is in.
+        let is_inline = style(5).is_empty() || style(5).starts_with("inline") || style(5) == "contents";
+        element.is_block = !is_inline && !element.tag.starts_with('#');
         element.inset = (number(&laid["clientRects"][i][0]), number(&laid["clientRects"][i][1]));
         element.clipping.clips = matches!(style(2), "hidden" | "clip");
         element.clipping.position = match style(4) {

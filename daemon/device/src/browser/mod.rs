@@ -7,6 +7,8 @@
 mod address;
 mod cdp;
 mod dialog;
+mod drag;
+mod field;
 mod input;
 mod launch;
 mod layout;
@@ -23,11 +25,13 @@ use base64::Engine;
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::{BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions, SetupError};
+use super::{
+    BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Reveals, ScreenshotOptions, SetupError,
+};
 use afd_base::config::DeviceSettings;
 use afd_screen::page::{Snapshot, pattern};
 use cdp::{Cdp, CdpError};
-use running::{Running, of_tab, watch_tabs};
+use running::{Running, attach_to, attend, of_tab};
 use tabs::Tabs;
 
 /// Idle time after which the browser is closed.
@@ -40,7 +44,7 @@ pub struct Browser {
     executable: Option<PathBuf>,
     profile: String,
     headless: bool,
-    private: bool,
+    rules: Arc<address::Rules>,
     timeout: Duration,
     running: Arc<Slot>,
 }
@@ -76,13 +80,14 @@ impl Browser {
     /// If the start page is not an address that the browser may open.
     pub fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
         let own = &settings.browser;
-        let start_page = address::checked(&settings.url, own.allow_private).map_err(SetupError::Address)?.to_string();
+        let rules = address::Rules { private: own.allow_private, allow: own.allow.clone(), deny: own.deny.clone() };
+        let start_page = rules.page(&settings.url).map_err(SetupError::Address)?.to_string();
         Ok(Self {
             start_page,
             executable: own.path.clone(),
             profile: own.profile.clone(),
             headless: own.headless,
-            private: own.allow_private,
+            rules: Arc::new(rules),
             timeout: Duration::from_millis(settings.timeout_ms),
             running: Arc::default(),
         })
@@ -123,23 +128,22 @@ impl Browser {
         let pipes = process.stdin.take().zip(process.stdout.take());
         let pipes = pipes.ok_or_else(|| failed("the browser has no pipes".to_owned()))?;
         let tabs = watch::Sender::new(Tabs::default());
-        let (opened, opening) = tokio::sync::mpsc::unbounded_channel();
+        let (sender, duties) = tokio::sync::mpsc::unbounded_channel();
         let own = tabs.clone();
         let cdp = Arc::new(Cdp::start(pipes, self.timeout, move |event| {
             own.send_modify(|tabs| {
-                if let Some(session) = tabs.apply(&event) {
-                    let _ = opened.send(session);
+                if let Some(duty) = tabs.apply(&event) {
+                    let _ = sender.send(duty);
                 }
             });
         }));
-        tokio::spawn(watch_tabs(opening, Arc::downgrade(&cdp), tabs.clone()));
+        tokio::spawn(attend(duties, Arc::downgrade(&cdp), tabs.clone(), self.rules.clone()));
         let version = cdp.call("", "Browser.getVersion", json!({})).await.map_err(|error| match error {
             CdpError::Closed => failed(format!("{} exited immediately", executable.display())),
             other => other.of_read(),
         })?;
         let version = version["product"].as_str().unwrap_or_default().to_owned();
-        let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true});
-        cdp.call("", "Target.setAutoAttach", attach).await.map_err(CdpError::of_read)?;
+        cdp.call("", "Target.setAutoAttach", attach_to("page")).await.map_err(CdpError::of_read)?;
         cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await.map_err(CdpError::of_read)?;
         let used = parking_lot::Mutex::new(std::time::Instant::now());
         let running = Running { cdp, tabs, version, used, seen: parking_lot::Mutex::default(), _process: process };
@@ -171,7 +175,7 @@ impl Driver for Browser {
     }
 
     fn check_app(&self, name: &str) -> Result<(), BadParam> {
-        address::checked(name, self.private).map(|_| ()).map_err(|expected| BadParam {
+        self.rules.page(name).map(|_| ()).map_err(|expected| BadParam {
             path: "package".to_owned(),
             expected,
             // The rest of an address may be secret.
@@ -231,13 +235,19 @@ impl Driver for Browser {
         })
     }
 
+    fn reveals(&self) -> Option<&dyn Reveals> {
+        Some(self)
+    }
+
     fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         Box::pin(async move {
             let running = self.running().await?;
             let tab = running.tab().await?;
             match input {
                 Input::Launch(page) => {
-                    let url = address::checked(page, self.private)
+                    let url = self
+                        .rules
+                        .page(page)
                         .map_err(|expected| DriverError::Refused { status: None, message: expected.into() })?;
                     running.navigate(&tab.session, url.as_str()).await?;
                 }
@@ -245,6 +255,16 @@ impl Driver for Browser {
                 other => input::perform(&running, &tab, other).await?,
             }
             Ok("done".to_owned())
+        })
+    }
+}
+
+impl Reveals for Browser {
+    fn reveal<'a>(&'a self, _: Option<&'a Secret>, node: &'a str) -> DriverFuture<'a, ()> {
+        Box::pin(async move {
+            let running = self.running().await?;
+            let tab = running.tab().await?;
+            running.reveal(&tab, node.parse().unwrap_or_default()).await
         })
     }
 }

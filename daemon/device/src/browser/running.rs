@@ -9,8 +9,9 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 
 use super::cdp::{Cdp, CdpError};
-use super::tabs::{self, Tab, Tabs};
-use super::{dialog, layout, tree};
+use super::layout::{FrameIn, Layout};
+use super::tabs::{self, Duty, ForeignFrame, Tab, Tabs};
+use super::{address, dialog, layout, tree};
 use crate::DriverError;
 use afd_screen::page::snapshot::{Snapshot, Window, WindowKind};
 use afd_screen::page::{Flag, Node, Rect, pattern, site};
@@ -48,6 +49,18 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Returns the sessions of the frames of other sites at a point, innermost first, with the positions of their content
+    /// in the window.
+    pub fn foreign_at(&self, x: f64, y: f64) -> Vec<(String, f64, f64)> {
+        let is_there =
+            |owner: i64| self.layout.elements.get(&owner).is_some_and(|element| element.bounds.contains(x, y));
+        let foreign = self.layout.frames.iter().rev().filter(|frame| frame.session != self.session);
+        foreign
+            .filter(|frame| is_there(frame.owner))
+            .map(|frame| (frame.session.clone(), frame.at.0, frame.at.1))
+            .collect()
+    }
+
     /// Returns whether a click at a point may be sent, given the topmost node `hit` at the point. If the last snapshot had
     /// elements there that take input, `hit` must belong to one of them, or to its label or frame.
     pub fn allows(&self, session: &str, (x, y): (f64, f64), hit: i64) -> bool {
@@ -64,18 +77,55 @@ impl Seen {
     }
 }
 
-/// Makes each new tab report its events.
-pub async fn watch_tabs(mut opened: mpsc::UnboundedReceiver<String>, cdp: Weak<Cdp>, tabs: watch::Sender<Tabs>) {
-    while let Some(session) = opened.recv().await {
+/// Does what the events of a browser ask for, each in a task of its own.
+pub async fn attend(
+    mut duties: mpsc::UnboundedReceiver<Duty>,
+    cdp: Weak<Cdp>,
+    tabs: watch::Sender<Tabs>,
+    rules: Arc<address::Rules>,
+) {
+    while let Some(duty) = duties.recv().await {
         let Some(cdp) = cdp.upgrade() else { return };
-        // If the tab has gone since, there is nothing to report.
-        let _ = cdp.call(&session, "Page.enable", json!({})).await;
-        let state = json!({"expression": "document.readyState", "returnByValue": true});
-        let state = cdp.call(&session, "Runtime.evaluate", state).await.unwrap_or_default();
-        // What happened before the tab was watched was not reported.
-        let loaded = state["result"]["value"] == "complete";
-        tabs.send_modify(|tabs| tabs.set_watched(&session, loaded));
+        match duty {
+            Duty::Watch(session) => tokio::spawn(watch_target(cdp, tabs.clone(), session)),
+            Duty::Check { session, request, url } => {
+                tokio::spawn(check(cdp, session, request, rules.check(&url).is_ok()))
+            }
+        };
     }
+}
+
+/// Makes a tab or a frame report its events, and lets it run. If it has gone since, there is nothing to report.
+async fn watch_target(cdp: Arc<Cdp>, tabs: watch::Sender<Tabs>, session: String) {
+    let pages = json!({"patterns": [{"resourceType": "Document", "requestStage": "Request"}]});
+    let call = |method, params| cdp.call(&session, method, params);
+    // These are sent in this order. A target that waits may not answer before it runs.
+    let _ = tokio::join!(
+        call("Page.enable", json!({})),
+        call("Fetch.enable", pages),
+        call("Target.setAutoAttach", attach_to("iframe")),
+        call("Runtime.runIfWaitingForDebugger", json!({})),
+    );
+    let state = json!({"expression": "document.readyState", "returnByValue": true});
+    let state = cdp.call(&session, "Runtime.evaluate", state).await.unwrap_or_default();
+    // What happened before the tab was watched was not reported.
+    let loaded = state["result"]["value"] == "complete";
+    tabs.send_modify(|tabs| tabs.set_watched(&session, loaded));
+}
+
+/// Returns the parameters that attach a session to each target of a kind, before it runs.
+pub fn attach_to(kind: &str) -> Value {
+    let filter = json!([{"type": kind}, {"exclude": true}]);
+    json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter})
+}
+
+/// Lets a page or frame load, or not.
+async fn check(cdp: Arc<Cdp>, session: String, request: String, allowed: bool) {
+    let (method, params) = match allowed {
+        true => ("Fetch.continueRequest", json!({"requestId": request})),
+        false => ("Fetch.failRequest", json!({"requestId": request, "errorReason": "BlockedByClient"})),
+    };
+    let _ = cdp.call(&session, method, params).await;
 }
 
 impl Running {
@@ -126,6 +176,22 @@ impl Running {
         self.ask_session(&tab.session, method, params).await
     }
 
+    /// Like [`Self::ask`], for a session of a frame in the tab.
+    pub async fn ask_frame(
+        &self,
+        tab: &str,
+        session: &str,
+        method: &str,
+        params: Value,
+    ) -> Result<Option<Value>, CdpError> {
+        let mut tabs = self.tabs.subscribe();
+        tokio::select! {
+            biased;
+            answer = self.cdp.call(session, method, params) => answer.map(Some),
+            () = tabs::until(&mut tabs, tab, |tab| tab.is_none_or(|tab| tab.dialog.is_some())) => Ok(None),
+        }
+    }
+
     /// Returns whether a tab shows a dialog.
     pub fn has_dialog(&self, session: &str) -> bool {
         self.tabs.borrow().get(session).is_some_and(|tab| tab.dialog.is_some())
@@ -133,12 +199,7 @@ impl Running {
 
     /// Like [`Self::ask`], but sends the request even if the page shows a dialog.
     pub async fn ask_session(&self, session: &str, method: &str, params: Value) -> Result<Option<Value>, CdpError> {
-        let mut tabs = self.tabs.subscribe();
-        tokio::select! {
-            biased;
-            answer = self.cdp.call(session, method, params) => answer.map(Some),
-            () = tabs::until(&mut tabs, session, |tab| tab.is_none_or(|tab| tab.dialog.is_some())) => Ok(None),
-        }
+        self.ask_frame(session, session, method, params).await
     }
 
     /// Reads the current tab.
@@ -147,26 +208,7 @@ impl Running {
         if tab.dialog.is_some() {
             return Ok(of_tab(&tab));
         }
-        let captured = json!({"computedStyles": layout::STYLES, "includeDOMRects": true});
-        let read = async {
-            let Some(captured) = self.ask(&tab, "DOMSnapshot.captureSnapshot", captured).await? else {
-                return Ok(None);
-            };
-            let layout = layout::read(&captured);
-            let mut trees = Vec::new();
-            for (frame, owner) in layout.frames.iter().take(MAX_FRAMES) {
-                let params = if *owner == 0 { json!({}) } else { json!({"frameId": frame}) };
-                match self.ask(&tab, "Accessibility.getFullAXTree", params).await {
-                    Ok(Some(tree)) => trees.push((*owner, tree)),
-                    Ok(None) => return Ok(None),
-                    // A frame may have gone since.
-                    Err(CdpError::Refused(_)) if *owner != 0 => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            let Some(metrics) = self.ask(&tab, "Page.getLayoutMetrics", json!({})).await? else { return Ok(None) };
-            Ok(Some((layout, trees, metrics)))
-        };
+        let read = self.read_page(&tab);
         let read: Result<_, CdpError> = read.await;
         let mut tab = self.tabs.borrow().get(&tab.session).cloned().unwrap_or(tab);
         let Some((layout, trees, metrics)) = read.map_err(CdpError::of_read)? else { return Ok(of_tab(&tab)) };
@@ -174,9 +216,10 @@ impl Running {
         tab.title.clone_from(&layout.title);
         let length = |name: &str| metrics["cssVisualViewport"][name].as_f64().unwrap_or_default() as i32;
         let size = (length("clientWidth"), length("clientHeight"));
-        let frames = trees.iter().filter(|(owner, _)| *owner != 0).map(|(owner, tree)| (*owner, tree)).collect();
+        let frames = trees.iter().filter(|(frame, _)| frame.owner != 0);
+        let frames = frames.map(|(frame, tree)| (frame.owner, (tree, frame.offset))).collect();
         let mut snapshot = Snapshot { size: Some(size), ..of_tab(&tab) };
-        if let Some((_, tree)) = trees.iter().find(|(owner, _)| *owner == 0) {
+        if let Some((_, tree)) = trees.iter().find(|(frame, _)| frame.owner == 0) {
             snapshot.nodes = tree::Builder::new(&layout, size, 0, frames).build(tree, &tab.title);
         }
         snapshot.hide_what_is_off_screen();
@@ -186,6 +229,54 @@ impl Running {
         let inputs = inputs.filter_map(|node| Some((node.id.parse().ok()?, node.bounds))).collect();
         *self.seen.lock() = Seen { session: tab.session, layout, inputs };
         Ok(snapshot)
+    }
+
+    /// Reads the layout of a tab, the accessibility trees of its frames, and its measures; `None` if it shows a dialog.
+    async fn read_page(&self, tab: &Tab) -> Result<Option<(Layout, Vec<(FrameIn, Value)>, Value)>, CdpError> {
+        let captured = json!({"computedStyles": layout::STYLES, "includeDOMRects": true});
+        let Some(page) = self.ask(tab, "DOMSnapshot.captureSnapshot", captured.clone()).await? else { return Ok(None) };
+        let mut layout = Layout::default();
+        layout.add_page(&tab.session, &page);
+        let foreign = self.tabs.borrow().frames(&tab.session);
+        for frame in foreign.iter().take(MAX_FRAMES) {
+            // A frame may have gone since, or not respond.
+            let Some(owner) = self.owner(tab, &layout, frame).await else { continue };
+            let captured =
+                self.ask_frame(&tab.session, &frame.session, "DOMSnapshot.captureSnapshot", captured.clone()).await;
+            if let Ok(Some(captured)) = captured {
+                layout.add_frame(&frame.session, &captured, owner);
+            }
+        }
+        let mut trees = Vec::new();
+        for frame in layout.frames.iter().take(MAX_FRAMES) {
+            let is_own = frame.session == tab.session;
+            let params = if frame.owner == 0 || !is_own { json!({}) } else { json!({"frameId": frame.id}) };
+            match self.ask_frame(&tab.session, &frame.session, "Accessibility.getFullAXTree", params).await {
+                Ok(Some(tree)) => trees.push((frame.clone(), tree)),
+                Ok(None) => return Ok(None),
+                Err(error) if frame.owner == 0 => return Err(error),
+                Err(_) => {}
+            }
+        }
+        let Some(metrics) = self.ask(tab, "Page.getLayoutMetrics", json!({})).await? else { return Ok(None) };
+        Ok(Some((layout, trees, metrics)))
+    }
+
+    /// Scrolls until the element with an id is in sight.
+    pub async fn reveal(&self, tab: &Tab, id: i64) -> Result<(), DriverError> {
+        let found = self.seen.lock().layout.node_of(id);
+        let (session, node) = found.unwrap_or_else(|| (tab.session.clone(), id));
+        let shown =
+            self.ask_frame(&tab.session, &session, "DOM.scrollIntoViewIfNeeded", json!({"backendNodeId": node}));
+        shown.await.map(|_| ()).map_err(CdpError::of_read)
+    }
+
+    /// Returns the id of the element that a frame of another site is in.
+    async fn owner(&self, tab: &Tab, layout: &Layout, frame: &ForeignFrame) -> Option<i64> {
+        let offset = layout.frames.iter().find(|outer| outer.session == frame.around)?.offset;
+        let found =
+            self.ask_frame(&tab.session, &frame.around, "DOM.getFrameOwner", json!({"frameId": frame.id})).await;
+        found.ok()??["backendNodeId"].as_i64().map(|id| id + offset)
     }
 }
 

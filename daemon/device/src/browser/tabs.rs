@@ -35,36 +35,79 @@ pub struct Tab {
     pub dialog: Option<Dialog>,
     /// Whether the page has crashed.
     pub crashed: bool,
+    /// What the page drags, as the browser describes it.
+    pub dragged: Option<Value>,
+}
+
+/// A frame of another site than the page around it. The browser reads it in a session of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignFrame {
+    /// Id of the frame.
+    pub id: String,
+    /// Session that is attached to it.
+    pub session: String,
+    /// Session of the page or frame around it.
+    pub around: String,
+}
+
+/// What an event asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Duty {
+    /// A tab, or a frame, with this session was opened, and waits until it is watched.
+    Watch(String),
+    /// A page or frame is about to be loaded, and waits until its address has been checked.
+    Check {
+        /// Session of the tab or frame.
+        session: String,
+        /// Id of the request.
+        request: String,
+        /// Address that is loaded.
+        url: String,
+    },
 }
 
 /// The tabs of a browser. The last one in the list is the current one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tabs(Vec<Tab>);
+pub struct Tabs {
+    tabs: Vec<Tab>,
+    frames: Vec<ForeignFrame>,
+}
 
 impl Tabs {
     /// Returns the current tab: the one that was opened or chosen last.
     pub fn current(&self) -> Option<&Tab> {
-        self.0.last()
+        self.tabs.last()
     }
 
     /// Returns the tab with a session.
     pub fn get(&self, session: &str) -> Option<&Tab> {
-        self.0.iter().find(|tab| tab.session == session)
+        self.tabs.iter().find(|tab| tab.session == session)
+    }
+
+    /// Returns the frames of other sites in a tab. Each comes after the frame around it.
+    pub fn frames(&self, session: &str) -> Vec<ForeignFrame> {
+        let mut found: Vec<ForeignFrame> = Vec::new();
+        for frame in &self.frames {
+            if frame.around == session || found.iter().any(|outer| outer.session == frame.around) {
+                found.push(frame.clone());
+            }
+        }
+        found
     }
 
     fn of_session(&mut self, session: &str) -> Option<&mut Tab> {
-        self.0.iter_mut().find(|tab| tab.session == session)
+        self.tabs.iter_mut().find(|tab| tab.session == session)
     }
 
-    /// Applies an event. Returns the session of a tab that was opened.
-    pub fn apply(&mut self, event: &Event) -> Option<String> {
+    /// Applies an event. Returns what it asks for.
+    pub fn apply(&mut self, event: &Event) -> Option<Duty> {
         let params = &event.params;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         match event.method.as_str() {
             "Target.attachedToTarget" if params["targetInfo"]["type"] == "page" => {
                 let info = &params["targetInfo"];
                 let session = text(&params["sessionId"]);
-                self.0.push(Tab {
+                self.tabs.push(Tab {
                     target: text(&info["targetId"]),
                     session: session.clone(),
                     url: text(&info["url"]),
@@ -73,16 +116,33 @@ impl Tabs {
                     loading: info["url"] != "about:blank",
                     dialog: None,
                     crashed: false,
+                    dragged: None,
                 });
-                return Some(session);
+                return Some(Duty::Watch(session));
+            }
+            "Target.attachedToTarget" => {
+                let session = text(&params["sessionId"]);
+                if params["targetInfo"]["type"] == "iframe" {
+                    let id = text(&params["targetInfo"]["targetId"]);
+                    self.frames.push(ForeignFrame { id, session: session.clone(), around: event.session.clone() });
+                }
+                return Some(Duty::Watch(session));
+            }
+            "Fetch.requestPaused" => {
+                return Some(Duty::Check {
+                    session: event.session.clone(),
+                    request: text(&params["requestId"]),
+                    url: text(&params["request"]["url"]),
+                });
             }
             "Target.detachedFromTarget" => {
                 let session = text(&params["sessionId"]);
-                self.0.retain(|tab| tab.session != session);
+                self.tabs.retain(|tab| tab.session != session);
+                self.frames.retain(|frame| frame.session != session);
             }
             "Target.targetInfoChanged" => {
                 let info = &params["targetInfo"];
-                if let Some(tab) = self.0.iter_mut().find(|tab| info["targetId"] == tab.target.as_str()) {
+                if let Some(tab) = self.tabs.iter_mut().find(|tab| info["targetId"] == tab.target.as_str()) {
                     (tab.url, tab.title) = (text(&info["url"]), text(&info["title"]));
                 }
             }
@@ -106,15 +166,24 @@ impl Tabs {
             "Page.javascriptDialogClosed" => {
                 self.of_session(&event.session).into_iter().for_each(|tab| tab.dialog = None);
             }
+            "Input.dragIntercepted" => {
+                let dragged = params["data"].clone();
+                self.of_session(&event.session).into_iter().for_each(|tab| tab.dragged = Some(dragged.clone()));
+            }
             "Inspector.targetCrashed" => {
                 self.of_session(&event.session).into_iter().for_each(|tab| {
                     (tab.crashed, tab.dialog) = (true, None);
                 });
             }
-            CLOSED => self.0.clear(),
+            CLOSED => *self = Self::default(),
             _ => {}
         }
         None
+    }
+
+    /// Returns what the page in a tab drags, and forgets it.
+    pub fn take_dragged(&mut self, session: &str) -> Option<Value> {
+        self.of_session(session).and_then(|tab| tab.dragged.take())
     }
 
     /// Changes the text typed into a dialog.
@@ -160,7 +229,7 @@ mod tests {
         for n in ["1", "2"] {
             let info = json!({"targetId": format!("t{n}"), "type": "page", "url": "http://a.example/", "title": n});
             let opened = tabs.apply(&event("Target.attachedToTarget", "", json!({"sessionId": n, "targetInfo": info})));
-            assert_eq!(opened.as_deref(), Some(n));
+            assert_eq!(opened, Some(Duty::Watch(n.to_owned())));
         }
         let worker = json!({"sessionId": "w", "targetInfo": {"targetId": "w", "type": "service_worker"}});
         assert_eq!(tabs.apply(&event("Target.attachedToTarget", "", worker)), None);

@@ -19,20 +19,27 @@ use super::layout::{Element, Layout};
 const MAX_TEXT: usize = 2_000;
 /// Maximum length of the title of a page, in characters. Longer ones are cut.
 const MAX_TITLE: usize = 40;
+/// Maximum width and height of an icon that takes clicks, in CSS pixels.
+const MAX_ICON: i32 = 40;
+/// Maximum distance between two pieces of a word, in CSS pixels.
+const MAX_GAP: i32 = 1;
 /// Maximum depth of the tree.
 const MAX_DEPTH: usize = 400;
 
 /// A node of an accessibility tree.
 struct Said<'a> {
     role: &'a str,
+    /// Name without the white space around it.
     name: &'a str,
+    /// Name as the page has it.
+    raw: &'a str,
     value: String,
     states: HashMap<&'a str, &'a Value>,
     element: i64,
 }
 
 impl<'a> Said<'a> {
-    fn of(node: &'a Value) -> Self {
+    fn of(node: &'a Value, offset: i64) -> Self {
         let properties = node["properties"].as_array().into_iter().flatten();
         let states = properties.filter_map(|state| Some((state["name"].as_str()?, &state["value"]["value"]))).collect();
         let value = match &node["value"]["value"] {
@@ -43,9 +50,10 @@ impl<'a> Said<'a> {
         Self {
             role: node["role"]["value"].as_str().unwrap_or_default(),
             name: node["name"]["value"].as_str().unwrap_or_default().trim(),
+            raw: node["name"]["value"].as_str().unwrap_or_default(),
             value,
             states,
-            element: node["backendDOMNodeId"].as_i64().unwrap_or_default(),
+            element: node["backendDOMNodeId"].as_i64().unwrap_or_default() + offset,
         }
     }
 
@@ -106,12 +114,48 @@ pub struct Builder<'a> {
     view: Rect,
     nodes: Vec<Node>,
     window: usize,
-    /// Trees of the frames, by the element that each is in.
-    frames: HashMap<i64, &'a Value>,
+    /// Trees of the frames, by the element that each is in, with what is added to the ids of their nodes.
+    frames: HashMap<i64, (&'a Value, i64)>,
+    /// What is added to the ids of the nodes that are visited.
+    offset: i64,
     /// Names of the fields and switches, which their labels repeat.
     labelled: HashSet<&'a str>,
     /// Number of labels around the node that is visited.
     in_labels: usize,
+    /// The text that was added last, if the next piece of text may continue it.
+    line: Option<Line>,
+    /// Id of the row of a table around the node that is visited.
+    row: Option<i64>,
+}
+
+/// A text, which the pieces of text after it may continue.
+#[derive(Clone, Copy)]
+struct Line {
+    /// Index of its node.
+    node: usize,
+    /// Id of the block that it is in.
+    block: Option<i64>,
+    /// Id of the row of a table that it is in.
+    row: Option<i64>,
+    /// Whether white space follows it.
+    open: bool,
+    /// Bounds of its last piece.
+    end: Rect,
+}
+
+impl Line {
+    /// Returns what separates the text from `next`, whose text is `raw`; `None` if that is a text of its own.
+    fn gap(&self, next: &Line, raw: &str) -> Option<&'static str> {
+        if self.block.is_none() || self.block != next.block {
+            return (self.row.is_some() && self.row == next.row).then_some(" | ");
+        }
+        let (a, b) = (self.end, next.end);
+        let of_one_line = (a.height() - b.height()).abs() * 2 < a.height().min(b.height());
+        let (stacked, side_by_side) = (b.top >= a.bottom, of_one_line);
+        // Pieces that are drawn apart are read apart. The bounds of a text of several lines say nothing of its ends.
+        let apart = stacked || side_by_side && (b.left - a.right).abs() > MAX_GAP;
+        Some(if self.open || raw.starts_with(char::is_whitespace) || apart { " " } else { "" })
+    }
 }
 
 impl<'a> Builder<'a> {
@@ -120,10 +164,21 @@ impl<'a> Builder<'a> {
         layout: &'a Layout,
         (width, height): (i32, i32),
         window: usize,
-        frames: HashMap<i64, &'a Value>,
+        frames: HashMap<i64, (&'a Value, i64)>,
     ) -> Self {
         let view = Rect { left: 0, top: 0, right: width, bottom: height };
-        Self { layout, view, nodes: Vec::new(), window, frames, labelled: HashSet::new(), in_labels: 0 }
+        Self {
+            layout,
+            view,
+            nodes: Vec::new(),
+            window,
+            frames,
+            offset: 0,
+            labelled: HashSet::new(),
+            in_labels: 0,
+            line: None,
+            row: None,
+        }
     }
 
     /// Returns the nodes of the page with a title, whose own accessibility tree is `tree`. The title is the first node, at
@@ -155,7 +210,7 @@ impl<'a> Builder<'a> {
             all.iter().filter_map(|node| Some((node["nodeId"].as_str()?, node))).collect();
         let named = all
             .iter()
-            .map(Said::of)
+            .map(|node| Said::of(node, self.offset))
             .filter(|said| matches!(shown(said.role), Shown::Input(Role::Field | Role::Switch)));
         self.labelled.extend(named.map(|said| said.name));
         if let Some(root) = all.iter().find(|node| node["parentId"].is_null()) {
@@ -175,30 +230,103 @@ impl<'a> Builder<'a> {
         if depth > MAX_DEPTH {
             return;
         }
-        let said = Said::of(node);
+        let said = Said::of(node, self.offset);
         let ignored = node["ignored"].as_bool() == Some(true);
         let mut inner = (parent, label);
+        if said.role == "LineBreak" {
+            self.line = None;
+        }
         if let Some(element) = self.layout.elements.get(&said.element)
             && let Some(made) = self.node(&said, element, (parent, label), ignored)
+            && !self.continues(&said, &made)
         {
             self.nodes.push(made);
             let index = self.nodes.len() - 1;
             let is_whole = !matches!(shown(said.role), Shown::Structure(_)) && !said.name.is_empty();
             inner = (Some(index), if is_whole { Some(said.name) } else { label });
         }
-        if let Some(tree) = self.frames.get(&said.element).copied() {
+        let first = self.nodes.len();
+        if let Some((tree, offset)) = self.frames.get(&said.element).copied() {
+            let own = std::mem::replace(&mut self.offset, offset);
             self.tree(tree, inner.0, inner.1, depth + 1);
+            self.offset = own;
         }
         // The options of a closed list are not visible, and a text includes its parts.
         if matches!(said.role, "StaticText" | "MenuListPopup" | "InlineTextBox") || said.is_editor() {
             return;
         }
         self.in_labels += usize::from(said.role == "LabelText");
+        let row = self.row;
+        if said.role == "row" {
+            self.row = Some(said.element);
+        }
         let children = node["childIds"].as_array().into_iter().flatten().filter_map(Value::as_str);
         for child in children.filter_map(|id| by_id.get(id).copied()) {
             self.visit(by_id, child, inner.0, inner.1, depth + 1);
         }
         self.in_labels -= usize::from(said.role == "LabelText");
+        self.row = row;
+        if inner.0 != parent && inner.0.is_some_and(|own| own + 1 == first) {
+            self.settle(first - 1);
+        }
+    }
+
+    /// Adds a piece of text to the text before it, if both are in one block or in one row of a table, with nothing
+    /// between them. Returns whether it did.
+    fn continues(&mut self, said: &Said<'_>, piece: &Node) -> bool {
+        if said.role != "StaticText" {
+            return false;
+        }
+        let own = Line {
+            node: self.nodes.len(),
+            block: self.layout.block(said.element),
+            row: self.row,
+            open: said.raw.ends_with(char::is_whitespace),
+            end: piece.bounds,
+        };
+        let before = self.line.filter(|line| line.node + 1 == own.node && self.nodes[line.node].parent == piece.parent);
+        let Some((line, between)) = before.and_then(|line| Some((line, line.gap(&own, said.raw)?))) else {
+            self.line = Some(own);
+            return false;
+        };
+        let node = &mut self.nodes[line.node];
+        let (text, more) = (node.text.take().unwrap_or_default(), piece.text.as_deref().unwrap_or_default());
+        node.text = shortened(&format!("{text}{between}{more}"));
+        if piece.is(Flag::Visible) {
+            node.bounds = if node.is(Flag::Visible) { node.bounds.union(&piece.bounds) } else { piece.bounds };
+            node.flags = node.flags.with(Flag::Visible);
+        }
+        self.line = Some(Line { node: line.node, ..own });
+        true
+    }
+
+    /// Decides which of the elements that take input a node and those in it are, once all of these are known. What is
+    /// an element of its own inside of a node with the same name is that node. A node that listens to clicks for those
+    /// in it is a group.
+    fn settle(&mut self, own: usize) {
+        if !self.nodes[own].is(Flag::Clickable) || self.nodes.len() == own + 1 {
+            return;
+        }
+        let takes_input = |node: &Node| node.is(Flag::Clickable) || node.is(Flag::Editable);
+        let inputs: Vec<usize> = (own + 1..self.nodes.len()).filter(|i| takes_input(&self.nodes[*i])).collect();
+        if let [inner] = inputs[..]
+            && self.nodes.len() == inner + 1
+            && self.nodes[own].text.is_some()
+            && self.nodes[inner].text == self.nodes[own].text
+            && self.nodes[inner].role == Role::Button
+        {
+            self.nodes[own].bounds = self.nodes[inner].bounds;
+            self.nodes.truncate(inner);
+        } else if !inputs.is_empty() && self.nodes[own].role == Role::Row && self.nodes[own].text.is_none() {
+            let of_input = |i: usize| {
+                let mut around = std::iter::successors(Some(i), |i| self.nodes[*i].parent);
+                around.any(|i| inputs.contains(&i))
+            };
+            if (own + 1..self.nodes.len()).all(of_input) {
+                let node = &mut self.nodes[own];
+                (node.role, node.flags) = (Role::View, node.flags.without(Flag::Clickable));
+            }
+        }
     }
 
     fn node(
@@ -212,8 +340,9 @@ impl<'a> Builder<'a> {
         let (role, input) = self.role(what, said, element, label)?;
         let secret = element.kind.as_deref() == Some("password");
         let visible = element.drawn && element.bounds.intersection(&self.view).area() > 0;
-        let clickable = input || element.clickable && !matches!(what, Shown::Content(_));
+        let clickable = input || element.clickable && !matches!(said.role, "StaticText" | "LabelText");
         let (text, desc) = texts(said, element, role);
+        let is_nameless = text.is_none() && desc.is_none();
         let list = role == Role::List;
         let traits = Traits::default()
             .with(Trait::List, list)
@@ -229,7 +358,7 @@ impl<'a> Builder<'a> {
             class: said.role.to_owned(),
             text: if secret { text.map(|_| mask::HIDDEN.to_owned()) } else { text },
             desc,
-            res_id: element.id.clone(),
+            res_id: element.id.clone().or_else(|| element.class.clone().filter(|_| clickable && is_nameless)),
             // The part of a long list outside the window is ignored.
             bounds: if visible { element.bounds.intersection(&self.view) } else { element.bounds },
             flags: flags(&[
@@ -257,14 +386,20 @@ impl<'a> Builder<'a> {
                 // The name of an element contains the texts in it.
                 let is_label = self.in_labels > 0 && self.labelled.contains(said.name);
                 let is_said = is_label || label.is_some_and(|label| label.contains(said.name));
+                if said.name.is_empty() && role == Role::Image {
+                    return self.role(Shown::Other, said, element, label);
+                }
                 (!said.name.is_empty() && !is_said).then_some((role, false))
             }
             Shown::Other => {
                 // Pages often listen for clicks on large containers and handle those on the elements inside.
                 let is_small = element.bounds.area() * 4 < self.view.area();
                 let is_own = label.is_none() && !matches!(element.tag.as_str(), "LABEL" | "FORM");
-                if element.clickable && is_small && is_own {
-                    return Some((Role::Row, true));
+                // What the keyboard can reach takes input, unless it only scrolls.
+                let focusable = said.states.contains_key("focusable") && !element.scrolls && element.tag != "IFRAME";
+                if (element.clickable || focusable) && is_small && is_own {
+                    let is_icon = element.bounds.width().max(element.bounds.height()) <= MAX_ICON;
+                    return Some((if is_icon { Role::Button } else { Role::Row }, true));
                 }
                 element.scrolls.then_some((Role::List, false))
             }

@@ -232,7 +232,9 @@ fn is_about_target(event: &EventRow) -> bool {
         )
     );
     let untargeted = |a: &Action| {
-        matches!(a.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && a.target.is_none() && a.point.is_none()
+        matches!(a.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap | Verb::Hover)
+            && a.target.is_none()
+            && a.point.is_none()
     };
     blames && event.action.as_ref().is_some_and(|(action, _)| !untargeted(action))
 }

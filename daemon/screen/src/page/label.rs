@@ -1,6 +1,8 @@
 //! Labels of refs. A list row without text of its own is labelled with the text of its children, for example "Wi-Fi,
 //! Connected".
 
+use afd_proto::vocabulary::Role;
+
 use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
 use super::{folding, mask};
 
@@ -67,6 +69,10 @@ const CONDITIONS: &[&str] = &[
     "off",
     "checked",
     "not checked",
+    "partly checked",
+    "pressed",
+    "required",
+    "invalid",
     "unchecked",
     "selected",
     "not selected",
@@ -116,6 +122,11 @@ fn is_condition(text: &str) -> bool {
     CONDITIONS.contains(&text.as_str()) || after_number
 }
 
+/// Returns whether text lists only conditions, such as `not checked, required`.
+pub(super) fn is_state(text: &str) -> bool {
+    text.split(", ").all(|part| CONDITIONS.contains(&part.trim().to_lowercase().as_str()))
+}
+
 /// Returns whether words can name what a badge counts, such as `new notifications`, `unread` or `items`: at most two
 /// words that consist of letters.
 fn is_counted_thing(text: &str) -> bool {
@@ -139,6 +150,10 @@ fn split(own: &str) -> Label {
 pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     let node = &snapshot.nodes[index];
     if let Some(own) = own_words(node) {
+        // The state of a switch without a name is no name.
+        if node.role == Role::Switch && node.text.is_none() && is_state(own) {
+            return Label { title: String::new(), rest: vec![own.to_owned()] };
+        }
         return split(own);
     }
     if node.is(Flag::Editable) || has_rows(snapshot, index) {

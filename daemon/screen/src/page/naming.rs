@@ -16,6 +16,8 @@ use super::{folding, label};
 const ABOVE_DIVISOR: i32 = 40;
 /// Maximum length of a caption, in characters.
 const MAX_CAPTION: usize = 80;
+/// Minimum number of words of a sentence.
+const MIN_SENTENCE: usize = 4;
 
 /// Sets the names of refs that have no label.
 pub(super) fn add_names(snapshot: &Snapshot, refs: &mut [Ref]) {
@@ -69,11 +71,18 @@ fn captions(snapshot: &Snapshot) -> Vec<(usize, &str)> {
     let texts: Vec<(usize, &str)> = (0..snapshot.nodes.len())
         .filter(|i| stands_alone(*i))
         .filter_map(|i| label::own_words(&snapshot.nodes[i]).map(|t| (i, t.trim())))
-        .filter(|(_, t)| !t.is_empty() && t.chars().count() <= MAX_CAPTION && t.chars().any(char::is_alphanumeric))
+        .filter(|(_, t)| t.chars().count() <= MAX_CAPTION && t.chars().any(char::is_alphanumeric) && !is_sentence(t))
         .collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     texts.iter().for_each(|(_, t)| *counts.entry(t).or_default() += 1);
     texts.into_iter().filter(|(_, t)| counts[t] == 1).collect()
+}
+
+/// Returns whether text is a sentence, such as an instruction above a form, or the row of a table. Neither names a
+/// single control.
+fn is_sentence(text: &str) -> bool {
+    let ends = text.ends_with(['.', '!', '。']) && text.split_whitespace().count() >= MIN_SENTENCE;
+    ends || text.contains(" | ")
 }
 
 /// Returns the caption of a control: the nearest text in its row, else the text directly above it. No other control may

@@ -93,9 +93,11 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     // An empty field shows its hint.
     let value = node.text.clone().filter(|t| node.is(Flag::Editable) && !t.is_empty() && *t != r.label.title);
     let role = node.role;
-    // A switch may describe its state, apart from its name.
-    let is_state = role == Role::Switch && node.text.is_some() && element_state::is_on(snapshot, r.node).is_some();
-    let value = value.or_else(|| node.desc.clone().filter(|desc| is_state && !r.label.text().contains(desc)));
+    // An element may describe its state, apart from its name.
+    let is_on = role == Role::Switch && node.text.is_some() && element_state::is_on(snapshot, r.node).is_some();
+    let is_state = |desc: &String| is_on || !node.is(Flag::Editable) && label::is_state(desc);
+    let value =
+        value.or_else(|| node.desc.clone().filter(|desc| is_state(desc) && !r.label.title.contains(desc.as_str())));
     // A container that scrolls needs no name.
     let id = node.id_name().filter(|_| r.label.title.is_empty() && role != Role::List).map(str::to_owned);
     let name = r.name.clone().filter(|_| r.is_caption || id.is_none()).map(if r.is_caption {

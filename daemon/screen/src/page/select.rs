@@ -94,8 +94,10 @@ pub struct Matches {
     pub best: Vec<Match>,
     /// Indices of matching nodes that another window or an overlay hides.
     pub hidden: Vec<usize>,
-    /// Indices of matching nodes that are off the screen, with the side on which they lie.
+    /// Indices of the closest matches that are off the screen, with the side on which they lie.
     pub off_screen: Vec<(usize, Side)>,
+    /// How closely these match.
+    pub off_screen_fit: Option<Fit>,
     /// Number of nodes that match, however closely.
     pub count: usize,
 }
@@ -105,6 +107,7 @@ pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture:
     let wanted = Wanted::new(selector.value);
     let mut found = Matches::default();
     let mut all: Vec<Match> = Vec::new();
+    let mut off_screen: Vec<(Fit, usize, Side)> = Vec::new();
     for (index, node) in snapshot.nodes.iter().enumerate() {
         let Some(fit) = own_fit(node, selector, &wanted) else { continue };
         if !is_on_page(snapshot, node) {
@@ -112,15 +115,16 @@ pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture:
         }
         found.count += 1;
         if !node.is(Flag::Visible) || snapshot.geometry().shown(index).area() == 0 {
-            found
-                .off_screen
-                .extend(touch::side(snapshot, index).filter(|_| fit <= Fit::Word).map(|side| (index, side)));
+            off_screen.extend(touch::side(snapshot, index).filter(|_| fit <= Fit::Word).map(|side| (fit, index, side)));
         } else if snapshot.hidden_by(index).is_some() {
             found.hidden.extend((fit <= Fit::Word).then_some(index));
         } else {
             all.push(element_of(snapshot, refs, index, fit, gesture));
         }
     }
+    found.off_screen_fit = off_screen.iter().map(|(fit, ..)| *fit).min();
+    off_screen.retain(|(fit, ..)| Some(*fit) == found.off_screen_fit);
+    found.off_screen = off_screen.into_iter().map(|(_, index, side)| (index, side)).collect();
     let by_label = matches!(selector.by, By::Label | By::Text);
     for r in refs.iter().filter(|r| by_label && is_on_page(snapshot, &snapshot.nodes[r.node])) {
         let node = &snapshot.nodes[r.node];

@@ -236,7 +236,7 @@ impl Call {
             }
             (Err(error), _) => return Err(error.into()),
         };
-        let capture = ScreenCapture::of(reading, false, false);
+        let mut capture = ScreenCapture::of(reading, false, false);
         if capture.reliable() {
             let structure = capture.structures().map(|s| self.structure_key(&s.front));
             let place = Place { structure, ..capture.place() };
@@ -258,7 +258,15 @@ impl Call {
             Some(Verb::Fill) => Gesture::Fill,
             _ => Gesture::Tap,
         };
-        let resolved = match self.find_target(spec, &capture, gesture) {
+        let mut found = self.find_target(spec, &capture, gesture);
+        if found.is_err()
+            && let Some(node) = self.out_of_sight(spec, &capture, gesture)
+            && guard.reveal(self.target.token.as_ref(), &node).await?
+        {
+            capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
+            found = self.find_target(spec, &capture, gesture);
+        }
+        let resolved = match found {
             Ok(found) => self.unless_known_elsewhere(spec, &capture, &event.before, found).await,
             Err(error) => Err(self.known_elsewhere(spec, &capture, &event.before, error).await),
         };

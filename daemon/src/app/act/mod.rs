@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActBack, ActCall, ActDoubleTap, ActDrag, ActFill, ActHome, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll,
-    ActScrollTo, ActStop, ActSwipe, ActTap, ActText, AppParams, DragParams, FillParams, KeyParams, PlainParams,
-    ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TapParams, TextParams,
+    ActBack, ActCall, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActKey, ActLaunch, ActLongPress, ActResult,
+    ActScroll, ActScrollTo, ActStop, ActSwipe, ActTap, ActText, AppParams, DragParams, FillParams, KeyParams,
+    PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TapParams, TextParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
@@ -36,6 +36,7 @@ use target_spec::{TargetSpec, check_length, coordinate, default_by};
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActTap, _, _>(|core, p| async move { touch(&core, Verb::Tap, &p).await });
     methods.add::<ActLongPress, _, _>(|core, p| async move { touch(&core, Verb::LongPress, &p).await });
+    methods.add::<ActHover, _, _>(|core, p| async move { touch(&core, Verb::Hover, &p).await });
     methods.add::<ActDoubleTap, _, _>(|core, p| async move { touch(&core, Verb::DoubleTap, &p).await });
     methods.add::<ActSwipe, _, _>(|core, p| async move { swipe(&core, &p).await });
     methods.add::<ActDrag, _, _>(|core, p| async move { drag(&core, &p).await });
@@ -50,7 +51,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActScrollTo, _, _>(|core, p| async move { scroll_to(&core, &p).await });
 }
 
-/// Implements `act.tap`, `act.longPress` and `act.doubleTap`.
+/// Implements `act.tap`, `act.longPress`, `act.doubleTap` and `act.hover`.
 ///
 /// # Errors
 /// If the target is missing, ambiguous, covered or stale, or if the device fails to act.
@@ -65,6 +66,7 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
         let input = match verb {
             Verb::LongPress => Input::LongPress(x, y, ms),
             Verb::DoubleTap => Input::DoubleTap(x, y),
+            Verb::Hover => Input::Hover(x, y),
             _ => Input::Tap(x, y),
         };
         vec![input.into()]

@@ -157,6 +157,11 @@ impl Call {
             return Err(stale_error(alias, "another page of the same activity is now in the foreground")
                 .details(json!({"then": shown.place.title, "now": now})));
         }
+        let id = &shown.snapshot.nodes[recorded.what.node].id;
+        let is_same = |r: &&Ref| snapshot.nodes[r.node].id == *id && r.label.same_element(&recorded.what.label);
+        if let Some(same) = capture.refs().iter().find(is_same).filter(|_| self.device().knows_elements()) {
+            return Ok((same.node, same.exact != recorded.what.exact));
+        }
         match refs::find(recorded, capture.refs(), capture.snapshot().exact_content()) {
             Ok(found) => Ok((capture.refs()[found.index].node, found.moved)),
             Err(count) => Err(stale_error(
@@ -165,6 +170,48 @@ impl Call {
             )
             .details(json!({"label": recorded.what.label.text(), "candidates": count}))),
         }
+    }
+}
+
+impl Call {
+    /// Returns the node id of the only element that a target can mean, if that element, or all but an edge of it, is out
+    /// of sight and the device can bring it into sight.
+    pub(in crate::app) fn out_of_sight(
+        &self,
+        spec: &TargetSpec,
+        capture: &ScreenCapture,
+        gesture: Gesture,
+    ) -> Option<String> {
+        let snapshot = capture.snapshot();
+        if !self.device().knows_elements() {
+            return None;
+        }
+        let hidden = |i: usize| touch::side(snapshot, i).is_some() || touch::edge_in_sight(snapshot, i).is_some();
+        let only = |all: Vec<usize>| {
+            let outer = |i: &usize| !all.iter().any(|other| other != i && snapshot.is_inside(*i, *other));
+            let mut outer = all.iter().copied().filter(outer);
+            outer.next().filter(|_| outer.next().is_none())
+        };
+        let index = match spec {
+            TargetSpec::Point(_) => None,
+            TargetSpec::Alias { alias, .. } => {
+                let shown = self.core.experience.views.shown(self.session_id, self.device_id)?;
+                let id = &shown.snapshot.nodes[shown.find(alias)?.what.node].id;
+                let same_page = shown.snapshot.place == snapshot.place;
+                snapshot.nodes.iter().position(|node| same_page && node.id == *id)
+            }
+            TargetSpec::Node { by: by @ (By::Label | By::Text | By::Desc), value, exact, .. } => {
+                let selector = Selector { by: *by, value, exact: *exact };
+                let found = select::find(snapshot, capture.refs(), &selector, gesture);
+                let in_sight = found.best.iter().map(|m| m.element).collect();
+                only(found.off_screen.iter().map(|(index, _)| *index).collect()).or_else(|| only(in_sight))
+            }
+            TargetSpec::Node { by, value, exact, .. } => {
+                let selector = Selector { by: *by, value, exact: *exact };
+                only((0..snapshot.nodes.len()).filter(|i| selector.matches(&snapshot.nodes[*i])).collect())
+            }
+        };
+        index.filter(|i| hidden(*i)).map(|i| snapshot.nodes[i].id.clone())
     }
 }
 
@@ -251,8 +298,12 @@ pub(in crate::app) fn single_match(
     let details = || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
     let fit = found.best.first().map(|m| m.fit);
     let in_part = fit == Some(Fit::Part) && !partial;
+    // A text that contains a word is not what was named, if an element with that name is off the screen.
+    let only_mentions = fit > found.off_screen_fit
+        && found.off_screen_fit.is_some_and(|off| off <= Fit::Title)
+        && found.best.iter().all(|m| m.fit > Fit::Start && !m.marked);
     // A hidden or off-screen match is closer than an element that merely contains the label.
-    if fit.is_none() || in_part {
+    if fit.is_none() || in_part || only_mentions {
         if let Some(hidden) = found.hidden.first() {
             let blocker = touch::point(snapshot, *hidden).err();
             return Err(match blocker {

@@ -78,6 +78,15 @@ impl Search {
         }
     }
 
+    /// Returns the id of the first of the closest matches that are out of sight.
+    fn out_of_sight(&self, capture: &ScreenCapture) -> Option<String> {
+        let snapshot = capture.snapshot();
+        let by = self.by.unwrap_or(By::Label);
+        let selector = Selector { by, value: &self.text, exact: self.exact };
+        let found = select::find(snapshot, capture.refs(), &selector, Gesture::Tap).off_screen;
+        found.first().map(|(index, _)| snapshot.nodes[*index].id.clone())
+    }
+
     /// Returns the first node that matches at least as closely as `least` and can be used at its position. With
     /// `lenient`, it is enough that any part of the node can be touched.
     fn find(&self, capture: &ScreenCapture, least: Fit, lenient: bool) -> Option<(usize, Point)> {
@@ -196,6 +205,14 @@ impl Call {
         let least = if known { Fit::Whole } else { Fit::Part };
         let place = capture.snapshot().place.clone();
         let (mut scrolls, mut limit_reached) = (0, false);
+        if search.find(&capture, least, false).is_none()
+            && let Some(node) = search.out_of_sight(&capture)
+            && guard.reveal(self.target.token.as_ref(), &node).await?
+        {
+            event.sent = true;
+            scrolls = 1;
+            capture = self.capture_settled(guard).await.map_err(|e| broken(e, scrolls))?;
+        }
         for down in [true, false] {
             let (mut unchanged, mut in_direction) = (0, 0);
             while unchanged < TRIES_AT_END && in_direction < MAX_SCROLLS {

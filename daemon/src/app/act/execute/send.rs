@@ -62,7 +62,7 @@ impl Call {
         let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
         let Point { x, y } = self.find_target(to, &capture, Gesture::Press)?.point;
         event.sent = true;
-        let result = self.send(guard, vec![Input::Swipe([from.point.x, from.point.y, x, y], ms)], event).await?;
+        let result = self.send(guard, vec![Input::Drag([from.point.x, from.point.y, x, y], ms)], event).await?;
         Ok(SearchOutcome { result, resolved: Some(from), scrolls: 0 })
     }
 
@@ -96,8 +96,11 @@ impl Call {
                 }
                 Err(error) => {
                     // If the first input did not reach the device, nothing did.
-                    event.sent =
-                        done > 0 || !matches!(error, DriverError::Unreachable(_) | DriverError::Unsupported { .. });
+                    let nothing_sent = matches!(
+                        error,
+                        DriverError::Unreachable(_) | DriverError::Unsupported { .. } | DriverError::Covered(_)
+                    );
+                    event.sent = done > 0 || !nothing_sent;
                     return Err(match error {
                         DriverError::Unreachable(why) if done > 0 => DriverError::Lost(format!(
                             "{done} of {} steps were done, then the connection failed: {why}",
