@@ -247,6 +247,16 @@ act_params! {
         pub text: Secret,
     }
 
+    /// Parameters of `act.tab`.
+    #[derive(Default)]
+    pub struct TabParams {
+        /// Id of a tab from `device.tabs`, such as `t2`; `new` opens a tab.
+        pub tab: String where chars 1..=20,
+        /// Whether to close the tab instead of making it the current one.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub close: bool,
+    }
+
     /// Parameters of `act.launch` and `act.stop`.
     #[derive(Default)]
     pub struct AppParams {
@@ -388,6 +398,8 @@ methods! {
     ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Unsupported, TextDiffers, Conflict], r#"{"text":"hello"}"#, TYPE;
     /// Fills a field: taps it, deletes its content, types the text, and checks the result.
     ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Unsupported, TextDiffers, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#, FILL;
+    /// Makes a tab of a browser the current one, opens an empty one, or closes one.
+    ActTab = "act.tab" (TabParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, NotFound, Conflict, Unsupported], r#"{"tab":"t2"}"#, TAB;
     /// Launches an app.
     ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, LAUNCH;
     /// Stops an app.

@@ -275,6 +275,24 @@ wire! {
         pub released: bool,
     }
 
+    /// A tab of a browser.
+    pub struct TabInfo {
+        /// Id of the tab, such as `t2`. It is not used again while the browser runs.
+        pub tab: String,
+        /// Title of the page.
+        pub title: String,
+        /// Address of the page. It is not stored.
+        pub url: String,
+        /// Whether actions and observations refer to this tab.
+        pub current: bool,
+    }
+
+    /// Result of `device.tabs`.
+    pub struct DeviceTabList {
+        /// The tabs, in the order in which they were opened.
+        pub tabs: Vec<TabInfo>,
+    }
+
     /// Result of `device.packages`.
     pub struct Packages {
         /// Package names, sorted.
@@ -297,6 +315,8 @@ methods! {
     DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}", RELEASE;
     /// Lists the packages installed on the device.
     DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}";
+    /// Lists the tabs of a browser.
+    DeviceTabs = "device.tabs" (DeviceParams, DEVICE) -> Reply<DeviceTabList>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}", TABS;
     /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

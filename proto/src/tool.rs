@@ -240,6 +240,22 @@ pub(crate) const DEVICES: Tool = Tool {
     sends: r#"{}"#,
 };
 
+pub(crate) const TABS: Tool = Tool {
+    name: "af_tabs",
+    toolset: Toolset::Gestures,
+    about: "List the tabs of the browser. af_tab chooses one.",
+    takes: &[],
+    sends: r#"{}"#,
+};
+
+pub(crate) const TAB: Tool = Tool {
+    name: "af_tab",
+    toolset: Toolset::Gestures,
+    about: "Choose the tab of the browser that you see and act on, such as t2; new opens an empty one; close closes it.",
+    takes: &["tab", "close"],
+    sends: r#"{"then":"outline"}"#,
+};
+
 pub(crate) const LEASE: Tool = Tool {
     name: "af_lease",
     toolset: Toolset::Devices,

@@ -104,6 +104,8 @@ words! {
         Swipe = "swipe",
         /// Drag.
         Drag = "drag",
+        /// Choose, open or close a tab.
+        Tab = "tab",
         /// Scroll.
         Scroll = "scroll",
         /// Scroll until a target is on the screen.

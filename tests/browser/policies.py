@@ -10,6 +10,15 @@ import policies_motion
 import policies_pictures
 from registry import POLICIES
 
-MODULES = (policies_clicks, policies_controls, policies_dates, policies_drag, policies_forms, policies_mail, policies_motion, policies_pictures)
+MODULES = (
+    policies_clicks,
+    policies_controls,
+    policies_dates,
+    policies_drag,
+    policies_forms,
+    policies_mail,
+    policies_motion,
+    policies_pictures,
+)
 
 __all__ = ["MODULES", "POLICIES"]

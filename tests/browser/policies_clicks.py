@@ -176,8 +176,9 @@ def navigate_tree(b):
 
 
 def tree_names(page):
-    """Returns the names of the folders of a tree: they stand below the element with the sign that expands them."""
-    return [element for element in page.all() if element.label and element.depth > 0]
+    """Returns the names of the folders of a tree: they stand behind an element without a label, which expands them."""
+    elements = page.all()
+    return [element for before, element in zip(elements, elements[1:]) if element.label and not before.label]
 
 
 @policy("odd-or-even")
@@ -268,8 +269,8 @@ def stock_market(b):
     (limit,) = b.match(r"less than \$([\d.]+\d)")
     end = time.monotonic() + 12
     while time.monotonic() < end:
-        (price,) = b.match(r"Stock price: \$([\d.]+\d)")
-        if float(price) <= float(limit):
+        price = re.search(r"Stock price: \$([\d.]+\d)", b.task)
+        if price and float(price[1]) <= float(limit):
             b.tap("Buy")
             return
         b.look()

@@ -17,7 +17,7 @@ COLOURS = {
 def use_slider(b):
     """Sets a slider."""
     (value,) = b.match(r"^Select (-?\d+) with the slider")
-    set_slider(b, b.page.by_id("slider"), int(value))
+    set_slider(b, "slider", int(value))
     b.submit()
 
 
@@ -26,7 +26,7 @@ def use_slider_2(b):
     """Sets three sliders."""
     values = b.match(r"combination \[(\d+),(\d+),(\d+)\]")
     for number, value in enumerate(values, 1):
-        set_slider(b, b.page.by_id(f"slider-{number}"), int(value))
+        set_slider(b, f"slider-{number}", int(value))
     b.submit()
 
 
@@ -34,34 +34,33 @@ def use_slider_2(b):
 def form_sequence(b):
     """Sets a slider and checks a box."""
     value, box = b.match(r"^Select (-?\d+) with the slider, click the (\d)")
-    set_slider(b, b.page.by_id("slider"), int(value))
+    set_slider(b, "slider", int(value))
     b.tap(b.page.boxes()[int(box) - 1])
     b.submit()
 
 
-def set_slider(b, slider, value):
+def set_slider(b, name, value):
     """Taps a slider at about the right place, and moves it to `value` with the arrow keys."""
-    bounds = next(node for node in b.nodes() if node.id == slider.id)
-    b.tap(slider)
+    bounds, _ = read_slider(b, name)
+    b.tap_at(bounds.x, bounds.y)
     b.key("end")
-    b.look()
-    high = shown_value(b, slider.id)
+    _, high = read_slider(b, name)
     b.key("home")
-    b.look()
-    low = shown_value(b, slider.id)
+    _, low = read_slider(b, name)
     share = (value - low) / max(high - low, 1)
     if bounds.width > bounds.height:
-        b.tap_at(bounds.left + share * (bounds.width - 1), bounds.y, then=True)
+        b.tap_at(bounds.left + 1 + share * (bounds.width - 2), bounds.y)
     else:
-        b.tap_at(bounds.x, bounds.bottom - 1 - share * (bounds.height - 1), then=True)
-    missing = value - shown_value(b, slider.id)
+        b.tap_at(bounds.x, bounds.bottom - 1 - share * (bounds.height - 2))
+    missing = value - read_slider(b, name)[1]
     b.key("right" if missing > 0 else "left", abs(missing))
 
 
-def shown_value(b, name):
-    """Returns the number that is written after the slider with the id `name`."""
-    place = next(index for index, element in enumerate(b.page.elements) if element.id == name)
-    return next(int(element.label) for element in b.page.elements[place:] if re.fullmatch(r"-?\d+", element.label))
+def read_slider(b, name):
+    """Returns the node of the slider with the id `name`, and the number that is written after it."""
+    nodes = b.nodes()
+    place = next(index for index, node in enumerate(nodes) if node.id == name)
+    return nodes[place], next(int(node.text) for node in nodes[place:] if re.fullmatch(r"-?\d+", node.text))
 
 
 @policy("use-spinner")

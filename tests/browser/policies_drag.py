@@ -137,7 +137,7 @@ def drag_items_grid(b):
         row = 0 if "top" in where else 2 if "bottom" in where else 1
         line = 0 if "left" in where else 2 if "right" in where else 1
     source, target = items[place], items[row * 3 + line]
-    b.act("drag", x=source.x, y=source.y, toX=target.left + 5 + 3 * (line > place % 3), toY=target.y + 2)
+    b.act("drag", x=source.x, y=source.y, toX=source.x + target.left - source.left, toY=source.y + target.top - source.top)
 
 
 @policy("drag-sort-numbers")
@@ -307,7 +307,8 @@ def text_editor(b):
 def editor_words(picture, editor):
     """Returns left, middle height and right of each word in an editor, told from the gaps between the words."""
     count = len(editor.text.split())
-    dark = {(x, y) for x, y, colour in picture.pixels(editor.left + 8, editor.top + 8, editor.right - 8, editor.bottom - 4) if sum(colour) < 450}
+    inner = (editor.left + 8, editor.top + 8, editor.right - 8, editor.bottom - 4)
+    dark = {(x, y) for x, y, colour in picture.pixels(*inner) if sum(colour) < 450}
     for gap in (4, 3, 5, 2):
         words = []
         for top in range(editor.top + 11, editor.bottom - 20, 18):

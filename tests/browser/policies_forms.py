@@ -177,10 +177,9 @@ def read_table_2(b):
 
 
 def table_value(b, key):
-    """Returns the cell after the last cell with the text `key`."""
-    texts = b.page.texts()
-    places = [index for index, text in enumerate(texts) if text == key]
-    return texts[places[-1] + 1]
+    """Returns the second cell of the row of a table that begins with `key`."""
+    cells = [cell for text in b.page.texts() for cell in text.split(" | ")]
+    return cells[cells.index(key) + 1]
 
 
 @policy("scroll-text")

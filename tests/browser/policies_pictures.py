@@ -141,7 +141,7 @@ def count_shape(b):
     """Counts the items that fit a description."""
     (description,) = b.match(r"^How many (.*?)s are there\?")
     count = sum(item.fits(description.split()) for item in grid_items(b, drawing(b)))
-    b.tap(b.page.get(str(count), "button"))
+    b.tap(b.page.all(label=str(count))[-1])
 
 
 @policy("identify-shape")

@@ -395,3 +395,39 @@ fn several_choices_of_a_list_are_chosen_by_taps() {
     client.ok("act.key", json!({"key": "reload"}));
     assert!(outline(&mut client).contains("page \"Second\""));
 }
+
+#[test]
+#[ignore = "needs chromium"]
+fn tabs_are_listed_chosen_opened_and_closed() {
+    let lab = Lab::new("/second");
+    let mut client = lab.world.client();
+    outline(&mut client);
+    client.ok("act.tab", json!({"tab": "new"}));
+    lab.open(&mut client, "/lines");
+    let tabs = client.ok("device.tabs", json!({}));
+    let seen = |n: usize| (tabs["tabs"][n]["tab"].clone(), tabs["tabs"][n]["current"].clone());
+    assert_eq!((seen(0), seen(1)), ((json!("t1"), json!(false)), (json!("t2"), json!(true))), "{tabs}");
+    assert!(outline(&mut client).contains("page \"Lines\""));
+    client.ok("act.tab", json!({"tab": "t1"}));
+    assert!(outline(&mut client).contains("page \"Second\""));
+    client.ok("act.tab", json!({"tab": "t1", "close": true}));
+    assert!(outline(&mut client).contains("page \"Lines\""));
+    client.fails("act.tab", json!({"tab": "t1"}), "NOT_FOUND");
+    client.fails("act.tab", json!({"tab": "t2", "close": true}), "DEVICE_ERROR");
+    client.fails("act.tab", json!({"tab": "second"}), "INVALID_PARAMS");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn what_is_out_of_sight_is_brought_into_sight() {
+    let lab = Lab::new("/list");
+    let mut client = lab.world.client();
+    assert!(!outline(&mut client).contains("Entry 250"));
+    tap(&mut client, "Entry 250");
+    assert!(outline(&mut client).contains("chosen 250"));
+    // "Entry 9" is above now. The first refs of the page are still those elements.
+    tap(&mut client, "Entry 9");
+    assert!(outline(&mut client).contains("chosen 9"));
+    let found = client.ok("act.scrollTo", json!({"text": "Entry 299"}));
+    assert_eq!(found["scrolls"], 1, "{found}");
+}

@@ -3,9 +3,9 @@
 use afd_proto::Secret;
 use afd_proto::act::{
     ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll,
-    ActScrollTo, ActShell, ActStop, ActSwipe, ActTap, ActText, Amount, AppParams, Direction, DragParams, FillParams,
-    IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams, SwipeParams, TapParams,
-    TextParams, Then,
+    ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, Amount, AppParams, Direction, DragParams,
+    FillParams, IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams, SwipeParams,
+    TabParams, TapParams, TextParams, Then,
 };
 use afd_proto::keys::{self, KeyName};
 use afd_proto::vocabulary::By;
@@ -33,6 +33,8 @@ pub enum Act {
     Scroll(Scroll),
     /// Scroll down, then up, until an element is on the screen, for up to --timeout-ms
     ScrollTo(ScrollTo),
+    /// Choose, open or close a tab of a browser
+    Tab(Tab),
     /// Press Back
     Back(Key),
     /// Press Home
@@ -407,12 +409,31 @@ impl Intent {
     }
 }
 
+/// Options for `tab`.
+#[derive(Debug, Args)]
+pub struct Tab {
+    /// Id of the tab, such as t2, or new
+    tab: String,
+    /// Close the tab
+    #[arg(long)]
+    close: bool,
+    #[command(flatten)]
+    key: Key,
+}
+
 impl Group for Act {
     fn call(self, _: &Context) -> Call {
         match self {
             Act::Tap(tap) => Call::of::<ActTap>(tap.params()),
             Act::DoubleTap(tap) => Call::of::<ActDoubleTap>(tap.params()),
             Act::Hover(tap) => Call::of::<ActHover>(tap.params()),
+            Act::Tab(Tab { tab, close, key }) => Call::of::<ActTab>(TabParams {
+                tab,
+                close,
+                request_key: key.request_key,
+                then: key.then,
+                ..TabParams::default()
+            }),
             Act::LongPress(press) => {
                 Call::of::<ActLongPress>(TapParams { duration_ms: press.duration_ms, ..press.tap.params() })
             }

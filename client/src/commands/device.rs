@@ -3,7 +3,7 @@
 use afd_proto::Secret;
 use afd_proto::device::{
     AddParams, DeviceAdd, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams, DeviceRelease,
-    DeviceRemove, LeaseParams, PackagesParams, RemoveParams,
+    DeviceRemove, DeviceTabs, LeaseParams, PackagesParams, RemoveParams,
 };
 use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
@@ -33,6 +33,8 @@ pub enum Device {
     },
     /// Release this session's lease of the device
     Release,
+    /// List the tabs of a browser
+    Tabs,
     /// List the packages installed on the device
     Packages {
         /// Only packages whose name contains this text
@@ -98,6 +100,7 @@ impl Group for Device {
             Device::Remove { name } => Call::plain::<DeviceRemove>(RemoveParams { name }),
             Device::Lease { ttl_ms } => Call::plain::<DeviceLease>(LeaseParams { ttl_ms, ..LeaseParams::default() }),
             Device::Release => Call::plain::<DeviceRelease>(DeviceParams::default()),
+            Device::Tabs => Call::of::<DeviceTabs>(DeviceParams::default()),
             Device::Packages { filter, include_system } => {
                 Call::of::<DevicePackages>(PackagesParams { filter, include_system, ..PackagesParams::default() })
             }

@@ -11,6 +11,7 @@ impl Device {
         let optional = [
             ("overlay", driver.overlays().is_some()),
             ("packages", driver.packages().is_some()),
+            ("tabs", driver.tabs().is_some()),
             ("shell", driver.shell().is_some()),
             ("intent", driver.intents().is_some()),
         ];
@@ -82,6 +83,18 @@ impl Device {
 
     pub(super) fn no_overlay(&self) -> DriverError {
         self.unsupported("draws no overlay", "take a screenshot with marks: observe.screenshot with `annotate`")
+    }
+
+    pub(super) fn no_tabs(&self) -> DriverError {
+        self.unsupported("has no tabs", "open an app by its name with act.launch")
+    }
+
+    /// Checks that the device has tabs.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if it has none.
+    pub fn check_tabs(&self) -> Result<(), DriverError> {
+        self.driver().tabs().map(|_| ()).ok_or_else(|| self.no_tabs())
     }
 
     pub(super) fn no_packages(&self) -> DriverError {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use afd_proto::Secret;
+use afd_proto::device::TabInfo;
 use afd_proto::picture::Overlay;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
@@ -54,7 +55,13 @@ pub(super) enum ReadRequest {
     Tree(Waiters<TreeReading>),
     Screenshot(ScreenshotOptions, Waiters<Arc<Vec<u8>>>),
     Overlay(Waiters<Overlay>),
-    Packages { filter: Option<String>, system: bool, waiters: Waiters<Vec<String>> },
+    /// Lists the tabs.
+    Tabs(Waiters<Vec<TabInfo>>),
+    Packages {
+        filter: Option<String>,
+        system: bool,
+        waiters: Waiters<Vec<String>>,
+    },
 }
 
 impl ReadRequest {
@@ -69,6 +76,7 @@ impl ReadRequest {
                 own.0.extend(more.0)
             }
             (ReadRequest::Overlay(own), ReadRequest::Overlay(more)) => own.0.extend(more.0),
+            (ReadRequest::Tabs(own), ReadRequest::Tabs(more)) => own.0.extend(more.0),
             (
                 ReadRequest::Packages { filter, system, waiters },
                 ReadRequest::Packages { filter: same, system: too, waiters: more },
@@ -89,6 +97,7 @@ impl ReadRequest {
             ReadRequest::Tree(w) => w.is_empty(),
             ReadRequest::Screenshot(_, w) => w.is_empty(),
             ReadRequest::Overlay(w) => w.is_empty(),
+            ReadRequest::Tabs(w) => w.is_empty(),
             ReadRequest::Packages { waiters, .. } => waiters.is_empty(),
         }
     }

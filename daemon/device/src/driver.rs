@@ -7,6 +7,7 @@ use std::pin::Pin;
 
 use afd_proto::Secret;
 use afd_proto::act::{Amount, Direction};
+use afd_proto::device::TabInfo;
 use afd_proto::keys::KeyName;
 use afd_proto::picture::Overlay;
 use afd_screen::page::Snapshot;
@@ -52,6 +53,12 @@ pub enum Input {
     Keys(Vec<Key>),
     /// Text to type into the focused field.
     Text(Secret),
+    /// A touch at a point that the caller chose, whatever is there.
+    AtPoint(Box<Input>),
+    /// Choice of the tab with this id; `new` opens a tab.
+    Tab(String),
+    /// Closing of the tab with this id.
+    CloseTab(String),
     /// Launch of the app with this name.
     Launch(String),
     /// Stop of the app with this name.
@@ -203,6 +210,11 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
+    /// Returns the interface to the tabs, or `None` if the device has none.
+    fn tabs(&self) -> Option<&dyn Tabs> {
+        None
+    }
+
     /// Returns the interface to the shell, or `None` if the device has no shell.
     fn shell(&self) -> Option<&dyn Shell> {
         None
@@ -263,4 +275,10 @@ pub trait Intents: Send + Sync {
 pub trait Reveals: Send + Sync {
     /// Scrolls until the element with a node id is in sight.
     fn reveal<'a>(&'a self, token: Option<&'a Secret>, node: &'a str) -> DriverFuture<'a, ()>;
+}
+
+/// Optional interface for browsers.
+pub trait Tabs: Send + Sync {
+    /// Lists the tabs, in the order in which they were opened.
+    fn list(&self) -> DriverFuture<'_, Vec<TabInfo>>;
 }

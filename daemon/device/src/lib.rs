@@ -25,7 +25,7 @@ mod usb;
 
 pub use driver::{
     BadParam, Command, Driver, DriverFuture, ForegroundApp, Input, Intent, Intents, Key, OverlaySetting, Overlays,
-    Packages, Reveals, ScreenshotOptions, Shell,
+    Packages, Reveals, ScreenshotOptions, Shell, Tabs,
 };
 pub use error::{DriverError, SetupError, Why};
 pub use handle::Device;

@@ -16,6 +16,7 @@
 use std::sync::Arc;
 
 use afd_proto::Secret;
+use afd_proto::device::TabInfo;
 use afd_proto::picture::Overlay;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -108,6 +109,11 @@ impl Device {
         self.queue_read(token, |waiters| ReadRequest::Packages { filter, system, waiters })?.answer().await
     }
 
+    /// Lists the tabs of a browser; see [`Tabs::list`](super::Tabs::list).
+    pub async fn tabs(self: &Arc<Self>, token: Option<Secret>) -> Result<Vec<TabInfo>, DriverError> {
+        self.queue_read(token, ReadRequest::Tabs)?.answer().await
+    }
+
     /// Executes a read through the driver and sends the result to the waiters.
     async fn read_for(&self, request: ReadRequest, token: Option<&Secret>) {
         let driver = self.driver();
@@ -127,6 +133,13 @@ impl Device {
                     None => Err(self.no_overlay()),
                 };
                 waiters.send(self.track_health(state));
+            }
+            ReadRequest::Tabs(waiters) => {
+                let listed = match driver.tabs() {
+                    Some(tabs) => tabs.list().await,
+                    None => Err(self.no_tabs()),
+                };
+                waiters.send(self.track_health(listed));
             }
             ReadRequest::Packages { filter, system, waiters } => {
                 let listed = match driver.packages() {

@@ -184,7 +184,8 @@ impl Driver for OverUsb {
             | Input::DoubleTap(..)
             | Input::Swipe(..)
             | Input::Drag(..)
-            | Input::Hover(..) => Box::pin(async move {
+            | Input::Hover(..)
+            | Input::AtPoint(_) => Box::pin(async move {
                 self.verify().await;
                 let result = self.driver.perform(token, input).await;
                 if matches!(result, Err(DriverError::Unreachable(_))) {

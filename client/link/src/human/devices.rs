@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use afd_proto::daemon::{DaemonStatus, Status};
 use afd_proto::device::{
     AddResult, ConnectUsbResult, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceList, DevicePackages,
-    Devices, Health, LeaseInfo, Packages,
+    DeviceTabList, DeviceTabs, Devices, Health, LeaseInfo, Packages, TabInfo,
 };
 use afd_proto::vocabulary::Reply;
+
+use crate::safe;
 
 use super::parts::{BAD, DIM, GOOD, WARN, bytes, count, maybe, paint, table, time};
 use super::render::human;
@@ -17,6 +19,7 @@ human! {
     DeviceAdd => added;
     DeviceList => devices;
     DeviceHealth => health;
+    DeviceTabs => |r: &Reply<DeviceTabList>| tabs(&r.body.tabs);
     DevicePackages => |r: &Reply<Packages>| r.body.packages.iter().map(|name| format!("{name}\n")).collect::<String>();
     DeviceConnectUsb => connected;
 }
@@ -37,6 +40,14 @@ fn added(added: &AddResult) -> String {
         None => {}
     }
     out
+}
+
+fn tabs(tabs: &[TabInfo]) -> String {
+    let row = |tab: &TabInfo| {
+        let mark = if tab.current { "*" } else { "" };
+        [tab.tab.clone(), mark.to_owned(), safe::line(&tab.title), safe::line(&tab.url)]
+    };
+    table(["tab", "", "title", "url"], tabs.iter().map(row))
 }
 
 fn lease(lease: &LeaseInfo) -> String {

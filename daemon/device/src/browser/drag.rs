@@ -8,8 +8,10 @@ use serde_json::json;
 use super::input::Page;
 use crate::DriverError;
 
-/// Number of steps in which the mouse moves.
-const STEPS: u32 = 10;
+/// Pause between two movements: pages see at most one in each frame that is drawn.
+const FRAME: Duration = Duration::from_millis(17);
+/// Limits of the number of movements.
+const STEPS: std::ops::RangeInclusive<u32> = 8..=60;
 /// Movement after which a page takes a press for a drag, in CSS pixels.
 const FIRST: f64 = 6.0;
 
@@ -20,6 +22,8 @@ impl Page<'_> {
     /// If another element is in front of the first point, or the page does not respond.
     pub(super) async fn drag(&self, [x1, y1, x2, y2]: [f64; 4], ms: u32) -> Result<(), DriverError> {
         self.check_hit(x1, y1).await?;
+        // A drag that begins on selected text would move that text.
+        self.evaluate(&self.tab.session, "getSelection()?.removeAllRanges()").await?;
         self.send("Input.setInterceptDrags", json!({"enabled": true})).await?;
         self.running.tabs.send_modify(|tabs| drop(tabs.take_dragged(&self.tab.session)));
         let dragged = self.move_pressed([x1, y1, x2, y2], Duration::from_millis(u64::from(ms))).await;
@@ -36,11 +40,15 @@ impl Page<'_> {
         self.mouse("mousePressed", (x1, y1), pressed).await?;
         let length = (x2 - x1).hypot(y2 - y1).max(1.0);
         let first = (FIRST / length).min(1.0);
-        for step in 0..=STEPS {
-            tokio::time::sleep(time / (STEPS + 1)).await;
-            let share = first.max(f64::from(step) / f64::from(STEPS));
+        let frames = u32::try_from(time.as_millis() / FRAME.as_millis()).unwrap_or(u32::MAX);
+        let steps = frames.clamp(*STEPS.start(), *STEPS.end());
+        let pause = FRAME.max(time / (steps + 1));
+        for step in 0..=steps {
+            tokio::time::sleep(pause).await;
+            let share = first.max(f64::from(step) / f64::from(steps));
             self.mouse("mouseMoved", (x1 + (x2 - x1) * share, y1 + (y2 - y1) * share), moved()).await?;
         }
+        tokio::time::sleep(pause).await;
         Ok(())
     }
 

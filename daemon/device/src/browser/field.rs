@@ -109,7 +109,7 @@ impl Page<'_> {
     }
 
     /// Evaluates an expression in a session of the tab.
-    async fn evaluate(&self, session: &str, expression: &str) -> Result<Value, DriverError> {
+    pub(super) async fn evaluate(&self, session: &str, expression: &str) -> Result<Value, DriverError> {
         let params = json!({"expression": expression, "returnByValue": true, "silent": true});
         let done = self.running.ask_frame(&self.tab.session, session, "Runtime.evaluate", params).await;
         let done = done.map_err(CdpError::of_input)?;

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::Secret;
+use afd_proto::device::TabInfo;
 use base64::Engine;
 use serde_json::json;
 use tokio::sync::watch;
@@ -235,6 +236,10 @@ impl Driver for Browser {
         })
     }
 
+    fn tabs(&self) -> Option<&dyn super::Tabs> {
+        Some(self)
+    }
+
     fn reveals(&self) -> Option<&dyn Reveals> {
         Some(self)
     }
@@ -242,6 +247,17 @@ impl Driver for Browser {
     fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         Box::pin(async move {
             let running = self.running().await?;
+            match input {
+                Input::Tab(id) => {
+                    running.choose(id).await?;
+                    return Ok("done".to_owned());
+                }
+                Input::CloseTab(id) => {
+                    running.close(id).await?;
+                    return Ok("done".to_owned());
+                }
+                _ => {}
+            }
             let tab = running.tab().await?;
             match input {
                 Input::Launch(page) => {
@@ -266,5 +282,11 @@ impl Reveals for Browser {
             let tab = running.tab().await?;
             running.reveal(&tab, node.parse().unwrap_or_default()).await
         })
+    }
+}
+
+impl super::Tabs for Browser {
+    fn list(&self) -> DriverFuture<'_, Vec<TabInfo>> {
+        Box::pin(async { Ok(self.running().await?.list()) })
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use afd_proto::device::TabInfo;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::process::Child;
@@ -22,6 +23,11 @@ const APP: &str = "chromium";
 const LOADED_WITHIN: Duration = Duration::from_secs(5);
 /// Maximum number of frames that are read in a page.
 const MAX_FRAMES: usize = 30;
+/// Function of a node that scrolls until the node is in sight.
+const SHOW: &str = "function() {
+    (this.nodeType === 1 ? this : this.parentElement)?.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
+}";
+
 /// A running browser.
 pub struct Running {
     /// Connection to the browser.
@@ -262,13 +268,66 @@ impl Running {
         Ok(Some((layout, trees, metrics)))
     }
 
+    /// Returns the tabs, in the order in which they were opened.
+    pub fn list(&self) -> Vec<TabInfo> {
+        let tabs = self.tabs.borrow();
+        let current = tabs.current().map(|tab| tab.number);
+        let info = |tab: &&Tab| TabInfo {
+            tab: id_of(tab),
+            title: tab.title.clone(),
+            url: tab.url.clone(),
+            current: current == Some(tab.number),
+        };
+        tabs.all().iter().map(info).collect()
+    }
+
+    /// Makes the tab with an id the current one; `new` opens a tab.
+    pub async fn choose(&self, id: &str) -> Result<(), DriverError> {
+        if id == "new" {
+            let opened = self.cdp.call("", "Target.createTarget", json!({"url": "about:blank"})).await;
+            let target = opened.map_err(CdpError::of_input)?["targetId"].clone();
+            let mut tabs = self.tabs.subscribe();
+            let is_current =
+                |tabs: &Tabs| tabs.current().is_some_and(|tab| target == tab.target.as_str() && tab.watched);
+            let _ = tokio::time::timeout(LOADED_WITHIN, tabs.wait_for(is_current)).await;
+            return Ok(());
+        }
+        let tab = self.tab_of(id)?;
+        let shown = self.cdp.call("", "Target.activateTarget", json!({"targetId": tab.target})).await;
+        shown.map_err(CdpError::of_input)?;
+        self.tabs.send_modify(|tabs| tabs.choose(&tab.session));
+        Ok(())
+    }
+
+    /// Closes the tab with an id. The last tab is not closed, because the browser would end.
+    pub async fn close(&self, id: &str) -> Result<(), DriverError> {
+        let tab = self.tab_of(id)?;
+        if self.tabs.borrow().all().len() == 1 {
+            return Err(DriverError::Refused { status: None, message: "it is the only tab".into() });
+        }
+        let closed = self.cdp.call("", "Target.closeTarget", json!({"targetId": tab.target})).await;
+        closed.map_err(CdpError::of_input)?;
+        let mut tabs = self.tabs.subscribe();
+        // A page may ask whether to leave it.
+        let done = tabs::until(&mut tabs, &tab.session, |tab| tab.is_none_or(|tab| tab.dialog.is_some()));
+        let _ = tokio::time::timeout(LOADED_WITHIN, done).await;
+        Ok(())
+    }
+
+    fn tab_of(&self, id: &str) -> Result<Tab, DriverError> {
+        let found = self.tabs.borrow().all().into_iter().find(|tab| id_of(tab) == id).cloned();
+        found.ok_or_else(|| DriverError::Refused { status: None, message: format!("there is no tab {id}").into() })
+    }
+
     /// Scrolls until the element with an id is in sight.
     pub async fn reveal(&self, tab: &Tab, id: i64) -> Result<(), DriverError> {
         let found = self.seen.lock().layout.node_of(id);
         let (session, node) = found.unwrap_or_else(|| (tab.session.clone(), id));
-        let shown =
-            self.ask_frame(&tab.session, &session, "DOM.scrollIntoViewIfNeeded", json!({"backendNodeId": node}));
-        shown.await.map(|_| ()).map_err(CdpError::of_read)
+        let ask = |method, params| self.ask_frame(&tab.session, &session, method, params);
+        let found = ask("DOM.resolveNode", json!({"backendNodeId": node})).await.map_err(CdpError::of_read)?;
+        let object = found.unwrap_or_default()["object"]["objectId"].clone();
+        let scroll = json!({"objectId": object, "functionDeclaration": SHOW, "silent": true});
+        ask("Runtime.callFunctionOn", scroll).await.map(|_| ()).map_err(CdpError::of_read)
     }
 
     /// Returns the id of the element that a frame of another site is in.
@@ -278,6 +337,10 @@ impl Running {
             self.ask_frame(&tab.session, &frame.around, "DOM.getFrameOwner", json!({"frameId": frame.id})).await;
         found.ok()??["backendNodeId"].as_i64().map(|id| id + offset)
     }
+}
+
+fn id_of(tab: &Tab) -> String {
+    format!("t{}", tab.number)
 }
 
 /// Returns the place for an address. The place contains a hash of the path, because a path may contain typed text.
@@ -315,6 +378,7 @@ pub fn of_tab(tab: &Tab) -> Snapshot {
         site: site.map(|site| site.name),
         path,
         mode: "CDP".to_owned(),
+        names_controls: true,
         size: Some((1280, 900)),
         windows,
         nodes,

@@ -35,6 +35,8 @@ pub struct Tab {
     pub dialog: Option<Dialog>,
     /// Whether the page has crashed.
     pub crashed: bool,
+    /// Number of the tab, counted from 1 in the order in which the tabs were opened.
+    pub number: u64,
     /// What the page drags, as the browser describes it.
     pub dragged: Option<Value>,
 }
@@ -71,6 +73,8 @@ pub enum Duty {
 pub struct Tabs {
     tabs: Vec<Tab>,
     frames: Vec<ForeignFrame>,
+    /// Number of tabs that were opened so far.
+    opened: u64,
 }
 
 impl Tabs {
@@ -82,6 +86,21 @@ impl Tabs {
     /// Returns the tab with a session.
     pub fn get(&self, session: &str) -> Option<&Tab> {
         self.tabs.iter().find(|tab| tab.session == session)
+    }
+
+    /// Returns the tabs in the order in which they were opened.
+    pub fn all(&self) -> Vec<&Tab> {
+        let mut all: Vec<&Tab> = self.tabs.iter().collect();
+        all.sort_by_key(|tab| tab.number);
+        all
+    }
+
+    /// Makes a tab the current one.
+    pub fn choose(&mut self, session: &str) {
+        if let Some(at) = self.tabs.iter().position(|tab| tab.session == session) {
+            let tab = self.tabs.remove(at);
+            self.tabs.push(tab);
+        }
     }
 
     /// Returns the frames of other sites in a tab. Each comes after the frame around it.
@@ -107,6 +126,7 @@ impl Tabs {
             "Target.attachedToTarget" if params["targetInfo"]["type"] == "page" => {
                 let info = &params["targetInfo"];
                 let session = text(&params["sessionId"]);
+                self.opened += 1;
                 self.tabs.push(Tab {
                     target: text(&info["targetId"]),
                     session: session.clone(),
@@ -116,6 +136,7 @@ impl Tabs {
                     loading: info["url"] != "about:blank",
                     dialog: None,
                     crashed: false,
+                    number: self.opened,
                     dragged: None,
                 });
                 return Some(Duty::Watch(session));

@@ -396,7 +396,9 @@ impl<'a> Builder<'a> {
                 let is_small = element.bounds.area() * 4 < self.view.area();
                 let is_own = label.is_none() && !matches!(element.tag.as_str(), "LABEL" | "FORM");
                 // What the keyboard can reach takes input, unless it only scrolls.
-                let focusable = said.states.contains_key("focusable") && !element.scrolls && element.tag != "IFRAME";
+                let focusable = said.states.contains_key("focusable")
+                    && !element.scrolls
+                    && !matches!(said.role, "RootWebArea" | "Iframe");
                 if (element.clickable || focusable) && is_small && is_own {
                     let is_icon = element.bounds.width().max(element.bounds.height()) <= MAX_ICON;
                     return Some((if is_icon { Role::Button } else { Role::Row }, true));

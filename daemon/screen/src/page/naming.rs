@@ -108,7 +108,8 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
         .iter()
         .filter(|(i, _)| same_window(*i) && !snapshot.is_inside(*i, index))
         .map(|(i, t)| (geometry.shown(*i), *t));
-    let row = near.clone().filter(|(r, _)| in_row(r)).min_by_key(|(r, _)| gap(r)).filter(|(r, _)| {
+    let is_close = |r: &Rect| !snapshot.names_controls || gap(r) <= longer / ABOVE_DIVISOR;
+    let row = near.clone().filter(|(r, _)| in_row(r) && is_close(r)).min_by_key(|(r, _)| gap(r)).filter(|(r, _)| {
         let span = Rect {
             left: own.right.min(r.right),
             right: own.left.max(r.left),

@@ -30,6 +30,8 @@ pub struct Snapshot {
     pub degraded: Option<&'static str>,
     /// Whether the window in front and the place that the device reports belong to different apps.
     pub of_another_app: bool,
+    /// Whether the page itself says which text names which control. Only texts close to a control are captions then.
+    pub names_controls: bool,
     /// Width and height of the screen in device pixels, if known.
     pub size: Option<(i32, i32)>,
     /// Windows, topmost first.

@@ -12,13 +12,13 @@ pub(in crate::app) mod typing;
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::Secret;
 use afd_proto::act::{
     ActBack, ActCall, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActKey, ActLaunch, ActLongPress, ActResult,
-    ActScroll, ActScrollTo, ActStop, ActSwipe, ActTap, ActText, AppParams, DragParams, FillParams, KeyParams,
-    PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TapParams, TextParams,
+    ActScroll, ActScrollTo, ActStop, ActSwipe, ActTab, ActTap, ActText, AppParams, DragParams, FillParams, KeyParams,
+    PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TabParams, TapParams, TextParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
+use afd_proto::{ErrorCode, Secret};
 use serde::Serialize;
 use serde_json::json;
 
@@ -46,6 +46,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActKey, _, _>(|core, p| async move { key(&core, &p).await });
     methods.add::<ActFill, _, _>(|core, p| async move { fill(&core, &p).await });
     methods.add::<ActText, _, _>(|core, p| async move { text(&core, &p).await });
+    methods.add::<ActTab, _, _>(|core, p| async move { tab(&core, &p).await });
     methods.add::<ActLaunch, _, _>(|core, p| async move { launch(&core, &p).await });
     methods.add::<ActStop, _, _>(|core, p| async move { stop(&core, &p).await });
     methods.add::<ActScrollTo, _, _>(|core, p| async move { scroll_to(&core, &p).await });
@@ -61,6 +62,7 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
         return Err(Error::param("durationMs", "no value (only act.longPress takes one)", ms));
     }
     let spec = TargetSpec::of(params)?;
+    let is_point = matches!(spec, TargetSpec::Point(_));
     let inputs: Inputs = Box::new(move |point| {
         let Some(Point { x, y }) = point else { return Vec::new() };
         let input = match verb {
@@ -69,7 +71,7 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
             Verb::Hover => Input::Hover(x, y),
             _ => Input::Tap(x, y),
         };
-        vec![input.into()]
+        vec![if is_point { Input::AtPoint(Box::new(input)) } else { input }.into()]
     });
     let plan = Plan { target_spec: Some(spec), ..Plan::of(verb, Steps::Send(inputs)) };
     run(core, params, plan).await
@@ -98,7 +100,9 @@ pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResu
     let ms = params.duration_ms();
     let from = TargetSpec::end(["value", "x", "y"], params.value.as_deref(), (params.x, params.y), params.partial)?;
     let to = TargetSpec::end(["to", "toX", "toY"], params.to.as_deref(), (params.to_x, params.to_y), params.partial)?;
-    let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, Steps::Drag(to, ms)) };
+    let from_point = matches!(from, TargetSpec::Point(_));
+    let steps = Steps::Drag { to, ms, from_point };
+    let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, steps) };
     // Typed text must not enter memory as the label of a target. An alias means nothing in memory.
     match params.to.as_deref().filter(|to| default_by(to) != By::Ref) {
         Some(to) if !core.experience.secrets.was_typed(to) => plan = plan.with_param("to", to),
@@ -244,6 +248,28 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActRes
             .with_param("package", pattern::origin(&params.package)),
     )
     .await
+}
+
+/// Implements `act.tab`.
+///
+/// # Errors
+/// `UNSUPPORTED` if the device has no tabs, `NOT_FOUND` if there is no such tab, or if the device fails to act.
+pub async fn tab(core: &Arc<Core>, params: &TabParams) -> Result<Reply<ActResult>> {
+    let device = core.addressed(params)?.target.device;
+    device.check_tabs()?;
+    let tab = params.tab.trim().to_owned();
+    let is_id = tab.strip_prefix('t').is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()) && !n.is_empty());
+    if !is_id && (tab != "new" || params.close) {
+        return Err(Error::param("tab", "the id of a tab from device.tabs, such as t2, or new", &params.tab));
+    }
+    let known = device.tabs(core.addressed(params)?.target.token).await?;
+    if is_id && !known.iter().any(|one| one.tab == tab) {
+        return Err(Error::new(ErrorCode::NotFound, format!("there is no tab {tab}"))
+            .hint("`afctl device tabs` lists the tabs")
+            .details(json!({"path": "tab", "tabs": known.iter().map(|one| &one.tab).collect::<Vec<_>>()})));
+    }
+    let input = if params.close { Input::CloseTab(tab) } else { Input::Tab(tab) };
+    run(core, params, Plan::single(Verb::Tab, input)).await
 }
 
 /// Implements `act.stop`.

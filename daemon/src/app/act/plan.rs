@@ -59,6 +59,13 @@ pub(in crate::app) enum Steps {
     Fill(Secret),
     /// Types this text into the focused element.
     Type(Secret),
-    /// Drags the target to this second target. The number is the duration of the drag in milliseconds.
-    Drag(TargetSpec, u32),
+    /// Drags the target to a second target.
+    Drag {
+        /// The second target.
+        to: TargetSpec,
+        /// Duration of the drag, in milliseconds.
+        ms: u32,
+        /// Whether the drag begins at a point that the caller chose.
+        from_point: bool,
+    },
 }

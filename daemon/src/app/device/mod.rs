@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use afd_proto::ErrorCode;
 use afd_proto::device::{
     AddParams, AddResult, DeviceAdd, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams,
-    DeviceRelease, DeviceRemove, DeviceSource, Devices, Health, LeaseParams, LeaseResult, Packages, PackagesParams,
-    ReleaseResult, RemoveParams, RemoveResult, Trial,
+    DeviceRelease, DeviceRemove, DeviceSource, DeviceTabList, DeviceTabs, Devices, Health, LeaseParams, LeaseResult,
+    Packages, PackagesParams, ReleaseResult, RemoveParams, RemoveResult, Trial,
 };
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
@@ -30,6 +30,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DeviceHealth, _, _>(|core, p| async move { health(&core, &p).await });
     methods.add::<DeviceLease, _, _>(|core, p| async move { lease(&core, &p).await });
     methods.add::<DeviceRelease, _, _>(|core, p| async move { release(&core, &p).await });
+    methods.add::<DeviceTabs, _, _>(|core, p| async move { tabs(&core, &p).await });
     methods.add::<DevicePackages, _, _>(|core, p| async move { packages(&core, &p).await });
 }
 
@@ -229,6 +230,16 @@ pub async fn release(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Re
     let call = core.call(params).await?;
     let released = call.device().release_lease(&call.echo.session);
     Ok(call.reply(ReleaseResult { released }))
+}
+
+/// Implements `device.tabs`.
+///
+/// # Errors
+/// If the device has no tabs.
+pub async fn tabs(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<DeviceTabList>> {
+    let call = core.call(params).await?;
+    let tabs = call.device().tabs(call.target.token.clone()).await?;
+    Ok(call.reply(DeviceTabList { tabs }))
 }
 
 /// Implements `device.packages`.

@@ -42,7 +42,13 @@ impl Call {
             Steps::Search(search) => self.search(guard, &search, event).await,
             Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
             Steps::Type(text) => self.type_text(guard, &text, event).await,
-            Steps::Drag(to, ms) => self.drag(guard, &to, ms, resolved, event).await,
+            Steps::Drag { to, ms, from_point } => {
+                let drag = |line| match from_point {
+                    true => Input::AtPoint(Box::new(Input::Drag(line, ms))),
+                    false => Input::Drag(line, ms),
+                };
+                self.drag(guard, &to, drag, resolved, event).await
+            }
         }
     }
 
@@ -51,7 +57,7 @@ impl Call {
         &self,
         guard: &DeviceGuard,
         to: &TargetSpec,
-        ms: u32,
+        input: impl FnOnce([f64; 4]) -> Input,
         resolved: Option<ResolvedTarget>,
         event: &mut Event,
     ) -> Result<SearchOutcome> {
@@ -62,7 +68,7 @@ impl Call {
         let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
         let Point { x, y } = self.find_target(to, &capture, Gesture::Press)?.point;
         event.sent = true;
-        let result = self.send(guard, vec![Input::Drag([from.point.x, from.point.y, x, y], ms)], event).await?;
+        let result = self.send(guard, vec![input([from.point.x, from.point.y, x, y])], event).await?;
         Ok(SearchOutcome { result, resolved: Some(from), scrolls: 0 })
     }
 
