@@ -28,6 +28,10 @@ class AfdError(Exception):
         super().__init__(f"{self.code}: {error.get('message')}")
 
 
+class Disconnected(Exception):
+    """The daemon does not answer any more."""
+
+
 class Afd:
     """A daemon with its own temporary home, and a connection to it."""
 
@@ -67,7 +71,7 @@ class Afd:
             except OSError:
                 self.connection.close()
                 if time.monotonic() > end or self.process.poll() is not None:
-                    raise RuntimeError("the daemon does not answer on its socket") from None
+                    raise Disconnected("the daemon does not answer on its socket") from None
                 time.sleep(0.05)
         self.lines = self.connection.makefile("rw", encoding="utf-8")
 
@@ -80,7 +84,7 @@ class Afd:
         while True:
             line = self.lines.readline()
             if not line:
-                raise RuntimeError("the daemon closed the connection")
+                raise Disconnected("the daemon closed the connection")
             response = json.loads(line)
             if response.get("id") == self.calls:
                 break
@@ -99,4 +103,11 @@ class Afd:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-        shutil.rmtree(self.home, ignore_errors=True)
+        self._delete_home()
+
+    def _delete_home(self, seconds=5):
+        """Deletes the home, again and again while a browser that is just ending still writes to its profile."""
+        end = time.monotonic() + seconds
+        while os.path.exists(self.home) and time.monotonic() < end:
+            shutil.rmtree(self.home, ignore_errors=True)
+            time.sleep(0.1)

@@ -12,8 +12,8 @@ import threading
 import time
 import urllib.parse
 
-from afd_client import Afd, AfdError
-from page import Browser, Failed
+from afd_client import Afd, Disconnected
+from page import Browser
 from policies import POLICIES
 
 GOAL = 60
@@ -115,7 +115,9 @@ class Benchmark:
             browser = Browser(self.afd)
             browser.open(f"{self.base}{name}.html?seed={seed}&episode={episode}")
             POLICIES[name](browser)
-        except (AfdError, Failed, LookupError, ValueError, TypeError, AttributeError) as error:
+        except Disconnected:
+            raise
+        except Exception as error:
             reason = f"{type(error).__name__}: {error}"[:300]
         spent = (time.monotonic() - start) * 1000
         reward = self.rewards.wait(episode, 0.3 if reason else 2)
@@ -155,6 +157,8 @@ def main():
     try:
         rates = [benchmark.task(name, seeds) for name in wanted]
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         benchmark.stop()
     good = sum(rate >= 0.9 for rate in rates)
     missing = [name for name in types if name not in POLICIES]
@@ -165,4 +169,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -187,10 +187,13 @@ class Browser:
         rows = self.afd.call("observe.page", full=True, hints=False, include=["screen"])["screen"]["rows"]
         return [node for node in (Node(row) for row in rows if "bounds" in row) if node.kind != "title"]
 
-    def picture(self, width=160, height=212):
-        """Returns the upper left part of a screenshot."""
-        answer = self.afd.call("observe.screenshot", format="png", maxDim=4000)
-        return Picture(answer["artifact"]["savedFile"], width, height)
+    def picture(self, width=160, height=212, max_dim=4000):
+        """Returns the upper left part of a screenshot; a small `max_dim` shrinks the screenshot, which then takes less time."""
+        answer = self.afd.call("observe.screenshot", format="png", maxDim=max_dim)
+        scale = answer["scale"]
+        picture = Picture(answer["artifact"]["savedFile"], round(width * scale), round(height * scale))
+        picture.scale = scale
+        return picture
 
     def tap(self, target, then=False, verb="tap", **params):
         """Taps an element of the last page, or the element with the label `target`."""

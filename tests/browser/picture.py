@@ -41,6 +41,8 @@ def unfilter(kind, line, previous, size):
 class Picture:
     """The pixels of the upper left part of a PNG file with 8 bits per channel."""
 
+    scale = 1.0
+
     def __init__(self, file, width, height):
         with open(file, "rb") as stream:
             data = stream.read()

@@ -137,7 +137,9 @@ def drag_items_grid(b):
         row = 0 if "top" in where else 2 if "bottom" in where else 1
         line = 0 if "left" in where else 2 if "right" in where else 1
     source, target = items[place], items[row * 3 + line]
-    b.act("drag", x=source.x, y=source.y, toX=source.x + target.left - source.left, toY=source.y + target.top - source.top)
+    x = target.left + (24 if target.left > source.left + 9 else 4 if target.left < source.left - 9 else source.x - source.left)
+    y = target.y + (18 if target.y > source.y else 0)
+    b.act("drag", x=source.x, y=source.y, toX=x, toY=y)
 
 
 @policy("drag-sort-numbers")
@@ -219,11 +221,13 @@ def draw_line(b):
     """Draws a horizontal or vertical line through a dot."""
     (direction,) = b.match(r"^Draw a (\w+) line")
     area = next(node for node in b.nodes() if node.kind == "image")
-    points = ink(b.picture(), area.left, area.top, area.right, area.bottom)
+    points = ink(b.picture(), area.left + 4, area.top + 4, area.right - 4, area.bottom - 4)
     x = sum(point[0] for point in points) / len(points)
     y = sum(point[1] for point in points) / len(points)
-    along, across = (0, 22) if direction == "vertical" else (22, 0)
-    b.act("drag", x=x - along, y=y - across, toX=x + along, toY=y + across)
+    if direction == "vertical":
+        b.act("drag", x=x, y=area.top + 6, toX=x, toY=area.bottom - 6)
+    else:
+        b.act("drag", x=area.left + 6, y=y, toX=area.right - 6, toY=y)
     b.submit()
 
 
@@ -295,9 +299,8 @@ def text_editor(b):
     words = editor_words(b.picture(), editor)
     index = editor.text.split().index(single[1]) if single else 0
     first, last = words[index], words[index if single else -1]
-    b.act("drag", x=first[0] - 1, y=first[1], toX=last[2] + 2, toY=last[1])
+    b.act("drag", x=first[0] - 1, y=first[1], toX=last[2] + 2, toY=last[1], then=True)
     if style:
-        b.look()
         b.tap(b.page.by_id({"bold": "ql-bold", "italics": "ql-italic", "underlined": "ql-underline"}[style[1]]))
     else:
         choose_colour(b, re.search(r"the color (\w+)", task)[1])

@@ -15,8 +15,8 @@ def simon_says(b):
     dull = None
     order, lit, last = [], None, time.monotonic()
     while time.monotonic() - last < (2.0 if not order else 1.1):
-        picture = b.picture(160, bottom)
-        light = [sum(picture.at(node.left + 12, node.top + 12)) for node in buttons]
+        picture = b.picture(160, bottom, max_dim=400)
+        light = [sum(picture.at(int(node.x * picture.scale), int(node.y * picture.scale))) for node in buttons]
         dull = light if dull is None else [min(pair) for pair in zip(dull, light)]
         now = next((index for index in range(4) if light[index] > dull[index] + 60), None)
         if now is not None and lit is None:
@@ -35,7 +35,7 @@ def moving_items(b):
     before, taken = [], time.monotonic()
     while time.monotonic() < end:
         start = time.monotonic()
-        picture = b.picture(160, 212)
+        picture = b.picture(160, 212, max_dim=400)
         if sum(picture.at(3, 3)) < 100:
             return
         circles = black_circles(picture)
@@ -48,19 +48,22 @@ def moving_items(b):
 
 def black_circles(picture):
     """Returns the middles of the dark circles of 36 pixels width, also of those that are not wholly in sight."""
-    dark = {(x, y) for y in range(53, 210, 3) for x in range(3, 158, 3) if sum(picture.at(x, y)) < 150}
+    scale = picture.scale
+    rows, columns = range(int(53 * scale), int(209 * scale)), range(picture.width)
+    dark = {(x, y) for y in rows for x in columns if sum(picture.at(x, y)) < 200}
     found = []
     while dark:
         group, rest = set(), [dark.pop()]
         while rest:
             x, y = rest.pop()
             group.add((x, y))
-            for place in ((x + 3, y), (x - 3, y), (x, y + 3), (x, y - 3)):
+            for place in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
                 if place in dark:
                     dark.remove(place)
                     rest.append(place)
-        if 60 < len(group) < 140:
-            found.append((sum(place[0] for place in group) / len(group), sum(place[1] for place in group) / len(group)))
+        if 400 < len(group) / scale**2 < 1300:
+            middle = (sum(place[0] for place in group) / len(group), sum(place[1] for place in group) / len(group))
+            found.append((middle[0] / scale, middle[1] / scale))
     return found
 
 

@@ -53,6 +53,11 @@ const PAGES: &[(&str, &str)] = &[
     ("/slow", "<!doctype html><title>Slow</title><button>Ready</button><img src='/never'>"),
     ("/never", "hang"),
     (
+        "/cookie",
+        "<!doctype html><title>Cookie</title><p id='out'></p>
+         <script>out.textContent = document.cookie || 'no cookie'; document.cookie = 'seen=yes;max-age=99999'</script>",
+    ),
+    (
         "/lines",
         "<!doctype html><title>Lines</title><p>Book the <b>shortest</b> flight to \"<i>Oslo</i>\" now.</p>
          <table><tr><th>Name<th>Price<tr><td>Tea<td>3.50</table><ul role='tablist'><li role='tab'><a href='#one'>Tab one</a></ul>
@@ -257,6 +262,10 @@ fn a_browser_that_was_killed_is_started_again() {
 
 /// Returns the id of the browser's main process with a profile.
 fn process_with(profile: &Path) -> u32 {
+    running_with(profile).expect("a browser")
+}
+
+fn running_with(profile: &Path) -> Option<u32> {
     let wanted = format!("--user-data-dir={}", profile.display());
     let is_main = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -265,7 +274,18 @@ fn process_with(profile: &Path) -> u32 {
     };
     let all = std::fs::read_dir("/proc").expect("lists").flatten();
     let mut pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.find(is_main).expect("a browser")
+    pids.find(is_main)
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_browser_ends_with_the_daemon_and_keeps_its_cookies() {
+    let mut lab = Lab::new("/cookie");
+    assert!(outline(&mut lab.world.client()).contains("no cookie"));
+    lab.world.daemon.stop();
+    until("the end of the browser", || running_with(lab.profile.path()).is_none().then_some(()));
+    lab.world.daemon = afd_tests::Daemon::host(lab.world.dir());
+    assert!(outline(&mut lab.world.client()).contains("seen=yes"));
 }
 
 #[test]

@@ -89,7 +89,7 @@ ImportOutcome: TypeAlias = Literal["added", "present", "cleaned", "skipped"]
 ItemKind: TypeAlias = Literal["component", "state"]
 
 # A device key that can be pressed, such as Back or Home.
-KeyName: TypeAlias = Literal["home", "back", "up", "down", "left", "right", "volume-up", "volume-down", "power", "tab", "space", "enter", "delete", "forward-delete", "end", "menu", "search", "escape", "recent"]
+KeyName: TypeAlias = Literal["home", "back", "up", "down", "left", "right", "volume-up", "volume-down", "power", "tab", "space", "enter", "delete", "forward-delete", "end", "page-up", "page-down", "forward", "reload", "menu", "search", "escape", "recent"]
 
 # Change in the state of the on-screen keyboard.
 KeyboardChange: TypeAlias = Literal["opened", "closed"]
@@ -191,7 +191,7 @@ Then: TypeAlias = Literal["outline", "diff", "page", "none"]
 Until: TypeAlias = Literal["text", "activity", "gone", "settled"]
 
 # Verb of an action: the operations of `act.*` and `recover.*`.
-Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "swipe", "drag", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "wait"]
+Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "hover", "swipe", "drag", "tab", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "wait"]
 
 
 class ActResultReply(TypedDict):
@@ -702,6 +702,16 @@ class DeviceInfo(TypedDict):
     state: DeviceState
     url: str
     waiting: int
+
+
+class DeviceTabListReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    device: str
+    recorded: NotRequired[bool]
+    session: str
+    tabs: List[TabInfo]
+    traceId: str
 
 
 class Devices(TypedDict):
@@ -2280,6 +2290,15 @@ class SummaryInfo(TypedDict):
     upto: int
 
 
+class TabInfo(TypedDict):
+    """A tab of a browser."""
+
+    current: bool
+    tab: str
+    title: str
+    url: str
+
+
 class Tally(TypedDict):
     """Counts of the rows of a table, or of the entries of a file."""
 
@@ -3139,6 +3158,10 @@ class ActMethods:
         """Taps a target or a point twice in quick succession."""
         return self._call("act.doubleTap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
+    def hover(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+        """Moves the mouse onto an element or a point, as to open a menu; only browsers have a mouse."""
+        return self._call("act.hover", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+
     def swipe(self, *, x1: float, x2: float, y1: float, y2: float, device: str | None = None, duration_ms: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Swipes from one point to another."""
         return self._call("act.swipe", {"x1": x1, "x2": x2, "y1": y1, "y2": y2, "device": device, "durationMs": duration_ms, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
@@ -3174,6 +3197,10 @@ class ActMethods:
     def fill(self, *, text: Secret, value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Fills a field: taps it, deletes its content, types the text, and checks the result."""
         return self._call("act.fill", {"text": text, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def tab(self, *, tab: str, close: bool | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Makes a tab of a browser the current one, opens an empty one, or closes one."""
+        return self._call("act.tab", {"tab": tab, "close": close, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def launch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Launches an app."""
@@ -3285,6 +3312,10 @@ class DeviceMethods:
     def packages(self, *, device: str | None = None, filter: str | None = None, include_system: bool | None = None, session: str | None = None) -> PackagesReply:
         """Lists the packages installed on the device."""
         return self._call("device.packages", {"device": device, "filter": filter, "includeSystem": include_system, "session": session}, device=True, session=True)
+
+    def tabs(self, *, device: str | None = None, session: str | None = None) -> DeviceTabListReply:
+        """Lists the tabs of a browser."""
+        return self._call("device.tabs", {"device": device, "session": session}, device=True, session=True)
 
     def connect_usb(self, *, local_port: int | None = None, name: str | None = None, print_only: bool | None = None, serial: str | None = None, request_key: str | None = None) -> ConnectUsbResult:
         """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device."""

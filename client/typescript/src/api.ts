@@ -515,6 +515,15 @@ export type DeviceSource = "config" | "runtime" | "call";
 /** Last known state of a device. */
 export type DeviceState = "unknown" | "ready" | "unreachable" | "unauthorized" | "failing";
 
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface DeviceTabListReply {
+  device: string;
+  recorded?: boolean;
+  session: string;
+  tabs: TabInfo[];
+  traceId: string;
+}
+
 /** How a method uses the `device` parameter. */
 export type DeviceUse = "none" | "filter" | "observed" | "reached";
 
@@ -899,7 +908,7 @@ export interface Jobs {
 }
 
 /** A device key that can be pressed, such as Back or Home. */
-export type KeyName = "home" | "back" | "up" | "down" | "left" | "right" | "volume-up" | "volume-down" | "power" | "tab" | "space" | "enter" | "delete" | "forward-delete" | "end" | "menu" | "search" | "escape" | "recent";
+export type KeyName = "home" | "back" | "up" | "down" | "left" | "right" | "volume-up" | "volume-down" | "power" | "tab" | "space" | "enter" | "delete" | "forward-delete" | "end" | "page-up" | "page-down" | "forward" | "reload" | "menu" | "search" | "escape" | "recent";
 
 /** Change in the state of the on-screen keyboard. */
 export type KeyboardChange = "opened" | "closed";
@@ -2158,6 +2167,14 @@ export interface SummaryInfo {
   upto: number;
 }
 
+/** A tab of a browser. */
+export interface TabInfo {
+  current: boolean;
+  tab: string;
+  title: string;
+  url: string;
+}
+
 /** Counts of the rows of a table, or of the entries of a file. */
 export interface Tally {
   added: number;
@@ -2406,7 +2423,7 @@ export interface Vacuumed {
 }
 
 /** Verb of an action: the operations of `act.*` and `recover.*`. */
-export type Verb = "tap" | "longPress" | "doubleTap" | "swipe" | "drag" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
+export type Verb = "tap" | "longPress" | "doubleTap" | "hover" | "swipe" | "drag" | "tab" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
 
 /** A backup that was checked and can be restored. */
 export interface VerifiedBackup {
@@ -3153,6 +3170,11 @@ export class ActMethods {
     return this.#call("act.doubleTap", params, { device: true, session: true, key: true });
   }
 
+  /** Moves the mouse onto an element or a point, as to open a menu; only browsers have a mouse. */
+  hover(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+    return this.#call("act.hover", params, { device: true, session: true, key: true });
+  }
+
   /** Swipes from one point to another. */
   swipe(params: { x1: number; x2: number; y1: number; y2: number; device?: string; durationMs?: number; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.swipe", params, { device: true, session: true, key: true });
@@ -3196,6 +3218,11 @@ export class ActMethods {
   /** Fills a field: taps it, deletes its content, types the text, and checks the result. */
   fill(params: { text: Secret; value: string; by?: By; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.fill", params, { device: true, session: true, key: true });
+  }
+
+  /** Makes a tab of a browser the current one, opens an empty one, or closes one. */
+  tab(params: { tab: string; close?: boolean; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.tab", params, { device: true, session: true, key: true });
   }
 
   /** Launches an app. */
@@ -3337,6 +3364,11 @@ export class DeviceMethods {
   /** Lists the packages installed on the device. */
   packages(params: { device?: string; filter?: string; includeSystem?: boolean; session?: string } = {}): Promise<PackagesReply> {
     return this.#call("device.packages", params, { device: true, session: true });
+  }
+
+  /** Lists the tabs of a browser. */
+  tabs(params: { device?: string; session?: string } = {}): Promise<DeviceTabListReply> {
+    return this.#call("device.tabs", params, { device: true, session: true });
   }
 
   /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device. */

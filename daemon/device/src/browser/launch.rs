@@ -20,7 +20,7 @@ pub fn installed() -> Option<PathBuf> {
     NAMES.iter().find_map(|name| in_path(name))
 }
 
-/// Starts a browser with the profile in a directory. The browser exits when its pipes are closed.
+/// Starts a browser with the profile in a directory. The browser saves its cookies and exits when its pipes are closed.
 ///
 /// # Errors
 /// If the process cannot be started or the directory of the profile cannot be created.
@@ -49,7 +49,7 @@ pub fn start(executable: &Path, profile: &Path, headless: bool) -> std::io::Resu
         command.arg("--no-sandbox");
     }
     command.arg("about:blank");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn()
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
 /// Returns whether this process runs as root.

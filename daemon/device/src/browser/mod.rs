@@ -13,6 +13,7 @@ mod input;
 mod launch;
 mod layout;
 mod running;
+mod said;
 mod tabs;
 mod tree;
 
@@ -37,8 +38,6 @@ use tabs::Tabs;
 
 /// Idle time after which the browser is closed.
 const IDLE: Duration = Duration::from_secs(3_600);
-/// Time for a browser to end.
-const CLOSING: Duration = Duration::from_secs(2);
 /// Driver for one browser.
 pub struct Browser {
     start_page: String,
@@ -61,12 +60,7 @@ async fn close_idle(slot: std::sync::Weak<Slot>) {
         let mut running = slot.lock().await;
         match running.as_ref() {
             Some(browser) if !browser.cdp.is_closed() && browser.used.lock().elapsed() < IDLE => {}
-            browser => {
-                if let Some(browser) = browser {
-                    // A browser that is killed may lose recent cookies.
-                    let _ = browser.cdp.call("", "Browser.close", serde_json::json!({})).await;
-                    tokio::time::sleep(CLOSING).await;
-                }
+            _ => {
                 *running = None;
                 return;
             }
@@ -140,12 +134,18 @@ impl Browser {
         }));
         tokio::spawn(attend(duties, Arc::downgrade(&cdp), tabs.clone(), self.rules.clone()));
         let version = cdp.call("", "Browser.getVersion", json!({})).await.map_err(|error| match error {
-            CdpError::Closed => failed(format!("{} exited immediately", executable.display())),
+            CdpError::Closed => failed(format!(
+                "{} exited immediately; another browser may be using the profile {}",
+                executable.display(),
+                self.profile
+            )),
             other => other.of_read(),
         })?;
         let version = version["product"].as_str().unwrap_or_default().to_owned();
         cdp.call("", "Target.setAutoAttach", attach_to("page")).await.map_err(CdpError::of_read)?;
         cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await.map_err(CdpError::of_read)?;
+        // A page must not write files without being asked.
+        cdp.call("", "Browser.setDownloadBehavior", json!({"behavior": "deny"})).await.map_err(CdpError::of_read)?;
         let used = parking_lot::Mutex::new(std::time::Instant::now());
         let running = Running { cdp, tabs, version, used, seen: parking_lot::Mutex::default(), _process: process };
         let mut seen = running.tabs.subscribe();

@@ -40,7 +40,7 @@ pub struct Running {
     pub seen: Mutex<Seen>,
     /// Time of the last use.
     pub used: Mutex<Instant>,
-    /// The process, which ends when this is dropped.
+    /// The process, which ends when the connection is closed.
     pub _process: Child,
 }
 

@@ -14,6 +14,7 @@ use afd_screen::page::{Flag, Node, Rect, Trait, Traits};
 use serde_json::Value;
 
 use super::layout::{Element, Layout};
+use super::said::{Said, Shown, shown};
 
 /// Maximum length of a text, in characters.
 const MAX_TEXT: usize = 2_000;
@@ -25,87 +26,6 @@ const MAX_ICON: i32 = 40;
 const MAX_GAP: i32 = 1;
 /// Maximum depth of the tree.
 const MAX_DEPTH: usize = 400;
-
-/// A node of an accessibility tree.
-struct Said<'a> {
-    role: &'a str,
-    /// Name without the white space around it.
-    name: &'a str,
-    /// Name as the page has it.
-    raw: &'a str,
-    value: String,
-    states: HashMap<&'a str, &'a Value>,
-    element: i64,
-}
-
-impl<'a> Said<'a> {
-    fn of(node: &'a Value, offset: i64) -> Self {
-        let properties = node["properties"].as_array().into_iter().flatten();
-        let states = properties.filter_map(|state| Some((state["name"].as_str()?, &state["value"]["value"]))).collect();
-        let value = match &node["value"]["value"] {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            _ => String::new(),
-        };
-        Self {
-            role: node["role"]["value"].as_str().unwrap_or_default(),
-            name: node["name"]["value"].as_str().unwrap_or_default().trim(),
-            raw: node["name"]["value"].as_str().unwrap_or_default(),
-            value,
-            states,
-            element: node["backendDOMNodeId"].as_i64().unwrap_or_default() + offset,
-        }
-    }
-
-    /// Returns whether the element is a field for formatted text. Its content was typed.
-    fn is_editor(&self) -> bool {
-        self.states.get("editable").is_some_and(|kind| **kind == "richtext") && self.states.contains_key("focusable")
-    }
-
-    fn shown(&self) -> Shown {
-        match shown(self.role) {
-            Shown::Other if self.is_editor() => Shown::Input(Role::Field),
-            shown => shown,
-        }
-    }
-
-    fn has(&self, state: &str) -> bool {
-        self.states.get(state).is_some_and(|value| **value == true || **value == "true")
-    }
-}
-
-/// How a role is shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
-    /// An element that takes input.
-    Input(Role),
-    /// A container, whose content is shown as separate elements.
-    Structure(Role),
-    /// Text or a picture.
-    Content(Role),
-    /// Only shown if it reacts to clicks or scrolls.
-    Other,
-}
-
-fn shown(role: &str) -> Shown {
-    match role {
-        "button" | "link" | "menuitem" | "tab" | "treeitem" | "PopUpButton" | "DisclosureTriangle" => {
-            Shown::Input(Role::Button)
-        }
-        "option" | "MenuListOption" => Shown::Input(Role::Row),
-        "textbox" | "searchbox" | "spinbutton" | "combobox" | "slider" | "Date" | "DateTime" | "InputTime"
-        | "ColorWell" => Shown::Input(Role::Field),
-        "checkbox" | "radio" | "switch" | "menuitemcheckbox" | "menuitemradio" => Shown::Input(Role::Switch),
-        "list" | "listbox" | "grid" | "table" | "tree" | "feed" | "rowgroup" => Shown::Structure(Role::List),
-        "dialog" | "alertdialog" | "navigation" | "banner" | "main" | "contentinfo" | "search" | "form" | "region"
-        | "complementary" | "toolbar" | "menu" | "menubar" | "tablist" | "alert" | "status" => {
-            Shown::Structure(Role::View)
-        }
-        "StaticText" | "heading" | "LabelText" | "caption" => Shown::Content(Role::Text),
-        "image" | "img" | "graphics-document" => Shown::Content(Role::Image),
-        _ => Shown::Other,
-    }
-}
 
 /// The nodes of a page, in the order of the document.
 pub struct Builder<'a> {
@@ -421,7 +341,7 @@ fn is_editable(said: &Said<'_>, element: &Element) -> bool {
 
 /// Returns the text and the description of an element. A field has its value as its text.
 fn texts(said: &Said<'_>, element: &Element, role: Role) -> (Option<String>, Option<String>) {
-    let states = states(said);
+    let states = said.words();
     if role != Role::Field {
         return (shortened(said.name), shortened(&states));
     }
@@ -437,29 +357,4 @@ fn texts(said: &Said<'_>, element: &Element, role: Role) -> (Option<String>, Opt
 fn shortened(text: &str) -> Option<String> {
     let text = cut::one_line(cut::head(text.trim(), MAX_TEXT));
     (!text.is_empty()).then_some(text)
-}
-
-/// Returns the states of an element, as words.
-fn states(said: &Said<'_>) -> String {
-    let mut words = Vec::new();
-    match said.states.get("checked").and_then(|state| state.as_str()) {
-        Some("true") => words.push("checked"),
-        Some("mixed") => words.push("partly checked"),
-        Some(_) => words.push("not checked"),
-        None => {}
-    }
-    match said.states.get("expanded") {
-        Some(state) if **state == true => words.push("expanded"),
-        Some(_) => words.push("collapsed"),
-        None => {}
-    }
-    for (state, word) in [("selected", "selected"), ("required", "required"), ("pressed", "pressed")] {
-        if said.has(state) {
-            words.push(word);
-        }
-    }
-    if said.has("invalid") {
-        words.push("invalid");
-    }
-    words.join(", ")
 }
