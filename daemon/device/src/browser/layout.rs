@@ -137,6 +137,9 @@ impl Layout {
     }
 }
 
+/// Width of the arrows at the right of a field for numbers, in CSS pixels. A click on them would change the number.
+const ARROWS: i32 = 24;
+
 /// Maximum number of nodes around each other that are looked at.
 const MAX_DEPTH: usize = 2_000;
 
@@ -291,10 +294,12 @@ fn telling_class(classes: &str) -> Option<String> {
 
 /// Sets the values of fields. A list of choices has the text of the chosen one.
 fn set_values(nodes: &Value, strings: &[&str], found: &mut [Element]) {
-    let values = &nodes["inputValue"];
-    for (index, value) in list(&values["index"]).iter().zip(list(&values["value"])) {
-        if let Some(element) = index_of(index).and_then(|index| found.get_mut(index)) {
-            element.value = text_at(strings, value).map(str::to_owned);
+    // Fields of several lines come second.
+    for values in [&nodes["inputValue"], &nodes["textValue"]] {
+        for (index, value) in list(&values["index"]).iter().zip(list(&values["value"])) {
+            if let Some(element) = index_of(index).and_then(|index| found.get_mut(index)) {
+                element.value = text_at(strings, value).map(str::to_owned);
+            }
         }
     }
     let parent = |node: usize| index_of(&nodes["parentIndex"][node]);
@@ -324,6 +329,9 @@ fn place(laid: &Value, strings: &[&str], (left, top): (f64, f64), found: &mut [E
         let style = |n: usize| text_at(strings, &laid["styles"][i][n]).unwrap_or_default();
         let drawn = style(0) != "hidden" && style(1) != "0" && bounds.area() > 0;
         element.bounds = if element.drawn { element.bounds.union(&bounds) } else { bounds };
+        if element.kind.as_deref() == Some("number") {
+            element.bounds.right -= ARROWS.min(element.bounds.width() / 2);
+        }
         element.drawn |= drawn;
         let (all, shown) = (number(&laid["scrollRects"][i][3]), number(&laid["clientRects"][i][3]));
         element.scrolls = matches!(style(2), "auto" | "scroll") && all > shown + 1.0 && shown > 0.0;

@@ -346,7 +346,9 @@ fn texts(said: &Said<'_>, element: &Element, role: Role) -> (Option<String>, Opt
         return (shortened(said.name), shortened(&states));
     }
     // The tree lacks the values of fields with pickers, and updates that of a list of choices with a delay.
-    let value = shortened(element.value.as_deref().unwrap_or_default()).or_else(|| shortened(&said.value));
+    // What a field contains is told exactly.
+    let value = element.value.as_deref().filter(|value| !value.is_empty()).unwrap_or(&said.value);
+    let value = Some(cut::head(value, MAX_TEXT).to_owned()).filter(|value| !value.is_empty());
     let placeholder = element.placeholder.as_deref().unwrap_or_default();
     let name = if said.name.is_empty() { placeholder } else { said.name };
     let parts: Vec<&str> = [name, &states].into_iter().filter(|part| !part.is_empty()).collect();

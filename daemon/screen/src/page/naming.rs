@@ -14,6 +14,9 @@ use super::{folding, label};
 /// Number by which the longer side of the screen is divided to get the maximum distance between a caption and the
 /// control below it.
 const ABOVE_DIVISOR: i32 = 40;
+/// Number by which the longer side of the screen is divided to get the maximum distance between a caption and the field
+/// beside it, on pages that name their controls.
+const BESIDE_DIVISOR: i32 = 10;
 /// Maximum length of a caption, in characters.
 const MAX_CAPTION: usize = 80;
 /// Minimum number of words of a sentence.
@@ -108,7 +111,9 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
         .iter()
         .filter(|(i, _)| same_window(*i) && !snapshot.is_inside(*i, index))
         .map(|(i, t)| (geometry.shown(*i), *t));
-    let is_close = |r: &Rect| !snapshot.names_controls || gap(r) <= longer / ABOVE_DIVISOR;
+    // The captions of fields are often a column.
+    let farthest = longer / if is_field { BESIDE_DIVISOR } else { ABOVE_DIVISOR };
+    let is_close = |r: &Rect| !snapshot.names_controls || gap(r) <= farthest;
     let row = near.clone().filter(|(r, _)| in_row(r) && is_close(r)).min_by_key(|(r, _)| gap(r)).filter(|(r, _)| {
         let span = Rect {
             left: own.right.min(r.right),
