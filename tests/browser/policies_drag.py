@@ -338,14 +338,15 @@ def choose_colour(b, name):
 def drag_cube(b):
     """Turns a cube until the wanted side is in front."""
     (wanted,) = b.match(r'so that " ?(\d) ?" is the active')
-    for attempt in range(40):
-        if front_side(b) == wanted:
+    for _ in range(40):
+        front = front_side(b)
+        if front == wanted:
             b.submit()
             return
-        if attempt % 8 < 5:
-            b.act("drag", x=15, y=165, toX=40, toY=165)
+        if wanted in "16" or front in "16":
+            b.act("drag", x=15, y=150, toX=15, toY=170, durationMs=300)
         else:
-            b.act("drag", x=15, y=150, toX=15, toY=175)
+            b.act("drag", x=15, y=165, toX=35, toY=165, durationMs=300)
     raise Failed("the side does not come to the front")
 
 
@@ -354,7 +355,7 @@ def front_side(b):
     picture = b.picture()
     red = [(x, y) for x, y, colour in picture.pixels(0, 52, 160, 178) if colour[0] > 180 and colour[1] + colour[2] < 150]
     if not red:
-        return None
+        raise Failed("no side is written in red")
     x, y = sum(point[0] for point in red) / len(red), sum(point[1] for point in red) / len(red)
     sides = [node for node in b.nodes() if re.fullmatch("[1-6]", node.text) and node.top > 47]
     spread = len({point[0] for point in red})

@@ -96,7 +96,7 @@ def social_media(b):
     else:
         tap_icon(b, post, "more")
         item = f"{action} {user}" if action in ("Mute", "Block") else action
-        b.tap(item)
+        b.tap(b.look_for(item))
 
 
 @policy("social-media-all", "social-media-some")
@@ -123,7 +123,10 @@ def tap_icon(b, index, name):
         head = [node for node in nodes if " @" in node.text and node.left > 5][index]
         icon = next(node for node in nodes if node.id == name and node.top > head.top)
         if icon.bottom < 195 and icon.top > 55:
-            b.tap_at(icon.x, icon.y)
+            b.look()
+            shown = [node.top for node in nodes if node.id == name and "on" in node.flags]
+            icons = [element for element in b.page.all() if element.id == name]
+            b.tap(icons[shown.index(icon.top)], then=True)
             return
         b.wheel(80, 150, max(-100, min(140, icon.top - 120)))
         b.look(1000)

@@ -41,6 +41,33 @@ pub struct Tab {
     pub dragged: Option<Value>,
 }
 
+impl Tab {
+    /// Applies an event of the tab.
+    fn apply(&mut self, event: &Event) {
+        let params = &event.params;
+        match event.method.as_str() {
+            // The main frame of a tab has the id of its target.
+            "Page.frameStartedLoading" if params["frameId"] == self.target.as_str() => self.loading = true,
+            "Page.frameStoppedLoading" if params["frameId"] == self.target.as_str() => self.loading = false,
+            "Page.javascriptDialogOpening" => {
+                self.dialog = Some(Dialog {
+                    kind: text(&params["type"]),
+                    message: text(&params["message"]),
+                    text: text(&params["defaultPrompt"]),
+                });
+            }
+            "Page.javascriptDialogClosed" => self.dialog = None,
+            "Input.dragIntercepted" => self.dragged = Some(params["data"].clone()),
+            "Inspector.targetCrashed" => (self.crashed, self.dialog) = (true, None),
+            _ => {}
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
 /// A frame of another site than the page around it. The browser reads it in a session of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignFrame {
@@ -121,34 +148,8 @@ impl Tabs {
     /// Applies an event. Returns what it asks for.
     pub fn apply(&mut self, event: &Event) -> Option<Duty> {
         let params = &event.params;
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         match event.method.as_str() {
-            "Target.attachedToTarget" if params["targetInfo"]["type"] == "page" => {
-                let info = &params["targetInfo"];
-                let session = text(&params["sessionId"]);
-                self.opened += 1;
-                self.tabs.push(Tab {
-                    target: text(&info["targetId"]),
-                    session: session.clone(),
-                    url: text(&info["url"]),
-                    title: text(&info["title"]),
-                    watched: false,
-                    loading: info["url"] != "about:blank",
-                    dialog: None,
-                    crashed: false,
-                    number: self.opened,
-                    dragged: None,
-                });
-                return Some(Duty::Watch(session));
-            }
-            "Target.attachedToTarget" => {
-                let session = text(&params["sessionId"]);
-                if params["targetInfo"]["type"] == "iframe" {
-                    let id = text(&params["targetInfo"]["targetId"]);
-                    self.frames.push(ForeignFrame { id, session: session.clone(), around: event.session.clone() });
-                }
-                return Some(Duty::Watch(session));
-            }
+            "Target.attachedToTarget" => return Some(self.attach(event)),
             "Fetch.requestPaused" => {
                 return Some(Duty::Check {
                     session: event.session.clone(),
@@ -167,39 +168,38 @@ impl Tabs {
                     (tab.url, tab.title) = (text(&info["url"]), text(&info["title"]));
                 }
             }
-            // The main frame of a tab has the id of its target.
-            "Page.frameStartedLoading" | "Page.frameStoppedLoading" => {
-                let loading = event.method == "Page.frameStartedLoading";
-                if let Some(tab) =
-                    self.of_session(&event.session).filter(|tab| params["frameId"] == tab.target.as_str())
-                {
-                    tab.loading = loading;
-                }
-            }
-            "Page.javascriptDialogOpening" => {
-                let dialog = Dialog {
-                    kind: text(&params["type"]),
-                    message: text(&params["message"]),
-                    text: text(&params["defaultPrompt"]),
-                };
-                self.of_session(&event.session).into_iter().for_each(|tab| tab.dialog = Some(dialog.clone()));
-            }
-            "Page.javascriptDialogClosed" => {
-                self.of_session(&event.session).into_iter().for_each(|tab| tab.dialog = None);
-            }
-            "Input.dragIntercepted" => {
-                let dragged = params["data"].clone();
-                self.of_session(&event.session).into_iter().for_each(|tab| tab.dragged = Some(dragged.clone()));
-            }
-            "Inspector.targetCrashed" => {
-                self.of_session(&event.session).into_iter().for_each(|tab| {
-                    (tab.crashed, tab.dialog) = (true, None);
-                });
-            }
             CLOSED => *self = Self::default(),
-            _ => {}
+            _ => self.of_session(&event.session).into_iter().for_each(|tab| tab.apply(event)),
         }
         None
+    }
+
+    /// Adds the tab or frame that a session was attached to.
+    fn attach(&mut self, event: &Event) -> Duty {
+        let (session, info) = (text(&event.params["sessionId"]), &event.params["targetInfo"]);
+        match info["type"].as_str() {
+            Some("page") => {
+                self.opened += 1;
+                self.tabs.push(Tab {
+                    target: text(&info["targetId"]),
+                    session: session.clone(),
+                    url: text(&info["url"]),
+                    title: text(&info["title"]),
+                    watched: false,
+                    loading: info["url"] != "about:blank",
+                    dialog: None,
+                    crashed: false,
+                    number: self.opened,
+                    dragged: None,
+                });
+            }
+            Some("iframe") => {
+                let (id, around) = (text(&info["targetId"]), event.session.clone());
+                self.frames.push(ForeignFrame { id, session: session.clone(), around });
+            }
+            _ => {}
+        }
+        Duty::Watch(session)
     }
 
     /// Returns what the page in a tab drags, and forgets it.

@@ -244,10 +244,8 @@ impl Call {
             event.before = Place { observation: seen, ..place };
         }
         event.seq = guard.next_seq();
-        if event.before.page_key.is_none()
-            && capture.snapshot().nodes.is_empty()
-            && !matches!(spec, TargetSpec::Point(_))
-        {
+        let is_empty = event.before.page_key.is_none() && capture.snapshot().nodes.is_empty();
+        if is_empty && !matches!(spec, TargetSpec::Point(_)) {
             return Err(Error::new(ErrorCode::TargetNotFound, capture.doubt.unwrap_or("the screen is empty"))
                 .hint("tap by coordinates, or enable the accessibility service"));
         }
