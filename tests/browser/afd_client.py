@@ -41,7 +41,7 @@ class Afd:
         self.connection = None
         self.lines = None
         self.calls = 0
-        self.home = tempfile.mkdtemp(prefix="mw", dir="/tmp")
+        self.home = tempfile.mkdtemp(prefix="mw")
         os.chmod(self.home, 0o700)
         try:
             self._start(program, url)

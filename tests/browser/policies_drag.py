@@ -340,22 +340,22 @@ def drag_cube(b):
     (wanted,) = b.match(r'so that " ?(\d) ?" is the active')
     for _ in range(40):
         front = front_side(b)
-        if front == wanted:
+        if front == wanted and front_side(b) == wanted:
             b.submit()
             return
-        if wanted in "16" or front in "16":
-            b.act("drag", x=15, y=150, toX=15, toY=170, durationMs=300)
+        if wanted in "16" or (front and front in "16"):
+            b.act("drag", x=15, y=120, toX=15, toY=165, durationMs=300, then=True)
         else:
-            b.act("drag", x=15, y=165, toX=35, toY=165, durationMs=300)
+            b.act("drag", x=15, y=165, toX=60, toY=165, durationMs=300, then=True)
     raise Failed("the side does not come to the front")
 
 
 def front_side(b):
-    """Returns the number of the side that is written in red."""
+    """Returns the number of the side that is written in red, or None."""
     picture = b.picture()
     red = [(x, y) for x, y, colour in picture.pixels(0, 52, 160, 178) if colour[0] > 180 and colour[1] + colour[2] < 150]
     if not red:
-        raise Failed("no side is written in red")
+        return None
     x, y = sum(point[0] for point in red) / len(red), sum(point[1] for point in red) / len(red)
     sides = [node for node in b.nodes() if re.fullmatch("[1-6]", node.text) and node.top > 47]
     spread = len({point[0] for point in red})

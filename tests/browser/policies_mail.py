@@ -96,7 +96,7 @@ def social_media(b):
     else:
         tap_icon(b, post, "more")
         item = f"{action} {user}" if action in ("Mute", "Block") else action
-        b.tap(b.look_for(item))
+        b.reach(item)
 
 
 @policy("social-media-all", "social-media-some")

@@ -51,8 +51,8 @@ pub enum KeyError {
         /// Description of the expected value.
         expected: String,
     },
-    /// The setting can be switched on only in the configuration file. Contains the key.
-    #[error("{0} can be switched on in the file only")]
+    /// The setting can be switched on, or changed if it is no switch, only in the configuration file. Contains the key.
+    #[error("{0} can be changed in the file only; a switch can be switched off")]
     FileOnly(String),
     /// The configuration file cannot be read or written, or would become invalid.
     #[error(transparent)]
@@ -260,7 +260,7 @@ pub fn set_all(
     let mut values = Vec::with_capacity(settings.len());
     for (name, text) in settings {
         let key = find(name).ok_or_else(|| KeyError::Unknown((*name).to_owned()))?;
-        if key.file_only && text.trim() != "false" {
+        if key.file_only && (key.kind != Kind::Flag || text.trim() != "false") {
             return Err(KeyError::FileOnly((*name).to_owned()));
         }
         values.push((*name, typed(name, key, text)?));
@@ -314,7 +314,11 @@ fn expected(complaint: &str) -> String {
 /// # Errors
 /// If the key is unknown, or the file would be invalid without the setting. The file is then unchanged.
 pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
-    find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
+    let key = find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
+    // Without a list of what is denied, more is allowed.
+    if key.file_only && key.kind != Kind::Flag {
+        return Err(KeyError::FileOnly(name.to_owned()));
+    }
     if in_file(&document(config)?, name).is_none() {
         return Ok(false);
     }

@@ -123,6 +123,9 @@ impl Page<'_> {
     async fn hover(&self, x: f64, y: f64) -> Result<(), DriverError> {
         self.check_hit(x, y).await?;
         self.mouse("mouseMoved", (x, y), json!({})).await?;
+        if !self.checked {
+            tokio::time::sleep(HOVER_PAUSE).await;
+        }
         for _ in 0..HOVER_CHECKS {
             match self.check_hit(x, y).await {
                 Err(DriverError::Covered(_)) => tokio::time::sleep(HOVER_PAUSE).await,

@@ -253,7 +253,8 @@ mod tests {
             assert_eq!(opened, Some(Duty::Watch(n.to_owned())));
         }
         let worker = json!({"sessionId": "w", "targetInfo": {"targetId": "w", "type": "service_worker"}});
-        assert_eq!(tabs.apply(&event("Target.attachedToTarget", "", worker)), None);
+        tabs.apply(&event("Target.attachedToTarget", "", worker));
+        assert_eq!(tabs.all().len(), 2, "a worker is no tab");
         tabs.apply(&event("Page.frameStoppedLoading", "2", json!({"frameId": "frame in it"})));
         assert!(tabs.current().is_some_and(|tab| tab.title == "2" && tab.loading), "another frame has loaded");
         tabs.apply(&event("Page.frameStoppedLoading", "2", json!({"frameId": "t2"})));
