@@ -54,13 +54,16 @@ def handler(folder, rewards):
     """Returns a request handler that serves `folder`, with the script in each page, and takes the rewards."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
+        """Serves the files of a folder."""
+
         def __init__(self, *arguments):
             super().__init__(*arguments, directory=folder)
 
         def log_message(self, *arguments):
-            pass
+            """Logs nothing."""
 
         def do_GET(self):
+            """Answers a request for a file, or records a reward."""
             url = urllib.parse.urlsplit(self.path)
             if url.path == "/reward":
                 episode, _, reward = url.query.partition("=")
@@ -73,6 +76,7 @@ def handler(folder, rewards):
                 super().do_GET()
 
         def send_page(self, path):
+            """Sends a page with the script that starts an episode."""
             with open(self.translate_path(path), "rb") as file:
                 body = file.read().replace(b"</body>", SCRIPT)
             self.send_response(200)

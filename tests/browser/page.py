@@ -118,11 +118,12 @@ class Page:
 
 
 class Node:
-    """A row of the full screen: class, text, id, flags and bounds."""
+    """A row of the full screen: class, text (`raw` as it is, `text` with single spaces), id, flags and bounds."""
 
     def __init__(self, row):
         self.kind = row.get("class", "")
-        self.text = squeeze(row.get("text") or row.get("desc") or "")
+        self.raw = row.get("text") or row.get("desc") or ""
+        self.text = squeeze(self.raw)
         self.id = row.get("resId", "")
         self.flags = row.get("flags", "").split(",")
         self.left, self.top, self.right, self.bottom = (int(part) for part in row["bounds"].split(","))

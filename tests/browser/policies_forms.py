@@ -87,9 +87,8 @@ def click_scroll_list(b):
 
 @policy("copy-paste")
 def copy_paste(b):
-    """Copies the text of the first field into the second."""
-    source, target = b.page.fields()[:2]
-    b.fill(target, source.value)
+    """Copies the text of the large field into the small one."""
+    b.fill(b.page.by_id("answer-input"), max(field_texts(b), key=len))
     b.submit()
 
 
@@ -97,9 +96,13 @@ def copy_paste(b):
 def copy_paste_2(b):
     """Copies the text of one of three fields into the fourth."""
     (number,) = b.match(r"text from the (\d)")
-    fields = b.page.fields()
-    b.fill(fields[3], fields[int(number) - 1].value)
+    b.fill(b.page.fields()[3], field_texts(b)[int(number) - 1])
     b.submit()
+
+
+def field_texts(b):
+    """Returns the exact contents of all fields, which outlines may shorten."""
+    return [node.raw for node in b.nodes() if node.kind == "textbox"]
 
 
 @policy("find-word")

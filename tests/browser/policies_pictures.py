@@ -78,6 +78,7 @@ def colour_of(colours):
     dark = [sum(255 - colour[channel] for colour in colours) for channel in range(3)]
 
     def likeness(name):
+        """Returns how well a colour explains the pixels."""
         other = [255 - channel for channel in COLOURS[name]]
         return sum(one * two for one, two in zip(dark, other)) / math.hypot(*other)
 
@@ -256,6 +257,7 @@ def bisect_angle(b):
     total = angle(one, vertex, other)
 
     def fault(point):
+        """Returns by how much the larger part exceeds one half, if this point is tapped."""
         place = (point[0] + 2, point[1] + 2)
         return max(angle(one, vertex, place), angle(other, vertex, place)) - total / 2
 
@@ -272,6 +274,7 @@ def right_angle(b):
     (end,) = dots(picture, is_black)
 
     def fault(point):
+        """Returns by how much the angle differs from a right angle, if this point is tapped."""
         return abs(angle(end, vertex, (point[0] + 2.5, point[1] + 2.5)) - 90)
 
     far = [point for point in points_around() if math.dist(point, vertex) > 25]

@@ -53,6 +53,12 @@ const PAGES: &[(&str, &str)] = &[
     ("/slow", "<!doctype html><title>Slow</title><button>Ready</button><img src='/never'>"),
     ("/never", "hang"),
     (
+        "/alike",
+        "<!doctype html><title>Alike</title><button>Delete</button> <button>Delete</button><p>Fill in the form and submit it below.</p>
+         <button onclick=\"out.textContent='ordered'\">Submit order</button><div style='height:3000px'></div><button>Delete</button>
+         <button onclick=\"out.textContent='sent'\">Submit</button><p id='out'>-</p>",
+    ),
+    (
         "/cookie",
         "<!doctype html><title>Cookie</title><p id='out'></p>
          <script>out.textContent = document.cookie || 'no cookie'; document.cookie = 'seen=yes;max-age=99999'</script>",
@@ -450,4 +456,10 @@ fn what_is_out_of_sight_is_brought_into_sight() {
     assert!(outline(&mut client).contains("chosen 9"));
     let found = client.ok("act.scrollTo", json!({"text": "Entry 299"}));
     assert_eq!(found["scrolls"], 1, "{found}");
+    // Two elements in sight and one out of sight have this name: none of them is meant.
+    lab.open(&mut client, "/alike");
+    client.fails("act.tap", json!({"by": "text", "value": "Delete"}), "TARGET_AMBIGUOUS");
+    // A text that mentions the name of an element out of sight is not that element.
+    tap(&mut client, "Submit");
+    assert!(outline(&mut client).contains("sent"));
 }

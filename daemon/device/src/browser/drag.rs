@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::input::Page;
+use super::input::{FRAME, Page};
 use crate::DriverError;
 
-/// Pause between two movements: pages see at most one in each frame that is drawn.
-const FRAME: Duration = Duration::from_millis(17);
 /// Limits of the number of movements.
 const STEPS: std::ops::RangeInclusive<u32> = 8..=60;
 /// Movement after which a page takes a press for a drag, in CSS pixels.
@@ -42,6 +40,7 @@ impl Page<'_> {
         let first = (FIRST / length).min(1.0);
         let frames = u32::try_from(time.as_millis() / FRAME.as_millis()).unwrap_or(u32::MAX);
         let steps = frames.clamp(*STEPS.start(), *STEPS.end());
+        // Pages see at most one movement in each frame.
         let pause = FRAME.max(time / (steps + 1));
         for step in 0..=steps {
             tokio::time::sleep(pause).await;

@@ -15,6 +15,8 @@ use crate::{DriverError, Input, Key};
 /// The key that adds a choice to others, as the bits of modifiers: Command on a Mac, else Control.
 const ADDING: u32 = if cfg!(target_os = "macos") { 4 } else { 2 };
 
+/// Time in which a page draws a frame.
+pub(super) const FRAME: Duration = Duration::from_millis(17);
 /// Number of checks of what is under the mouse after it has moved, and the pause between them. Pictures that are shown
 /// only then take a while to load.
 const HOVER_CHECKS: u32 = 5;
@@ -123,9 +125,8 @@ impl Page<'_> {
     async fn hover(&self, x: f64, y: f64) -> Result<(), DriverError> {
         self.check_hit(x, y).await?;
         self.mouse("mouseMoved", (x, y), json!({})).await?;
-        if !self.checked {
-            tokio::time::sleep(HOVER_PAUSE).await;
-        }
+        // A page that changes what the mouse is over does so in the next frame.
+        tokio::time::sleep(FRAME).await;
         for _ in 0..HOVER_CHECKS {
             match self.check_hit(x, y).await {
                 Err(DriverError::Covered(_)) => tokio::time::sleep(HOVER_PAUSE).await,

@@ -203,8 +203,13 @@ impl Call {
             TargetSpec::Node { by: by @ (By::Label | By::Text | By::Desc), value, exact, .. } => {
                 let selector = Selector { by: *by, value, exact: *exact };
                 let found = select::find(snapshot, capture.refs(), &selector, gesture);
-                let in_sight = found.best.iter().map(|m| m.element).collect();
-                only(found.off_screen.iter().map(|(index, _)| *index).collect()).or_else(|| only(in_sight))
+                // Several matches in sight are ambiguous, wherever there are more of them.
+                match found.best.first() {
+                    Some(best) if found.off_screen_fit.is_none_or(|off| off >= best.fit) => {
+                        only(found.best.iter().map(|m| m.element).collect())
+                    }
+                    _ => only(found.off_screen.iter().map(|(index, _)| *index).collect()),
+                }
             }
             TargetSpec::Node { by, value, exact, .. } => {
                 let selector = Selector { by: *by, value, exact: *exact };
@@ -298,10 +303,8 @@ pub(in crate::app) fn single_match(
     let details = || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
     let fit = found.best.first().map(|m| m.fit);
     let in_part = fit == Some(Fit::Part) && !partial;
-    // A text that contains a word is not what was named, if an element with that name is off the screen.
-    let only_mentions = fit > found.off_screen_fit
-        && found.off_screen_fit.is_some_and(|off| off <= Fit::Title)
-        && found.best.iter().all(|m| m.fit > Fit::Start && !m.marked);
+    // What is only called similarly is not what was named, if an element with that very name is off the screen.
+    let only_mentions = fit > Some(Fit::Title) && found.off_screen_fit.is_some_and(|off| off <= Fit::Title);
     // A hidden or off-screen match is closer than an element that merely contains the label.
     if fit.is_none() || in_part || only_mentions {
         if let Some(hidden) = found.hidden.first() {
