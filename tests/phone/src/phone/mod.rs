@@ -185,10 +185,12 @@ impl Phone {
         out + rest
     }
 
+    /// Returns the offset of the rows of an animating page. It repeats only after a second, so that two readings of the
+    /// page differ.
     fn jitter(&self, page: &Page) -> i32 {
         let elapsed = self.clock.now_ms() - self.entered_at;
         let moving = page.animate_ms < 0 || elapsed < page.animate_ms;
-        if moving { 1 + ((elapsed / 30) % 7) as i32 } else { 0 }
+        if moving { 1 + ((elapsed / 30) % 40) as i32 } else { 0 }
     }
 
     /// Returns what is on the screen.
