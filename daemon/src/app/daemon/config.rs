@@ -30,9 +30,9 @@ impl From<KeyError> for Error {
             KeyError::InvalidValue { key, expected } => Error::param("value", &format!("{expected} for {key}"), "an invalid value"),
             KeyError::FileOnly(key) => {
                 let (table, name) = key.rsplit_once('.').unwrap_or(("", &key));
-                Error::new(ErrorCode::Refused, format!("{key} can be switched on in the configuration file only, not over the socket"))
+                Error::new(ErrorCode::Refused, format!("{key} can be loosened in the configuration file only, not over the socket"))
                     .hint(format!(
-                        "write `{name} = true` below [{table}] in the file; it takes effect at once. `afctl config list` names the file"
+                        "write `{name}` below [{table}] in the file; it takes effect at once. `afctl config list` names the file"
                     ))
                     .details(json!({"setting": key}))
             }
