@@ -105,9 +105,10 @@ class Afd:
                 self.process.wait()
         self._delete_home()
 
-    def _delete_home(self, seconds=5):
-        """Deletes the home, again and again while a browser that is just ending still writes to its profile."""
-        end = time.monotonic() + seconds
-        while os.path.exists(self.home) and time.monotonic() < end:
+    def _delete_home(self, checks=5, seconds=10):
+        """Deletes the home until it stays away: a browser that is just ending may still write to its profile."""
+        gone, end = 0, time.monotonic() + seconds
+        while gone < checks and time.monotonic() < end:
+            gone = 0 if os.path.exists(self.home) else gone + 1
             shutil.rmtree(self.home, ignore_errors=True)
             time.sleep(0.1)

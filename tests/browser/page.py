@@ -220,8 +220,7 @@ class Browser:
         self.act("swipe", x1=x, y1=y, x2=x, y2=y - distance)
 
     def reach(self, text, then=False):
-        """Scrolls until an element with exactly this text is in sight, and taps it."""
-        self.act("scrollTo", text=text, exactMatch=True)
+        """Taps the element with exactly this text, also if it is out of sight."""
         self.tap(text, then, exactMatch=True)
 
     def submit(self, label="Submit"):
