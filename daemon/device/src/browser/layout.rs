@@ -336,7 +336,7 @@ fn place(laid: &Value, strings: &[&str], (left, top): (f64, f64), found: &mut [E
         let (all, shown) = (number(&laid["scrollRects"][i][3]), number(&laid["clientRects"][i][3]));
         element.scrolls = matches!(style(2), "auto" | "scroll") && all > shown + 1.0 && shown > 0.0;
         element.clickable &= style(3) != "none";
-        element.points = style(6) == "pointer" && !element.tag.starts_with('#');
+        element.points = style(6) == "pointer" && style(3) != "none" && !element.tag.starts_with('#');
         // A text has the style of the element that it is in.
         let is_inline = style(5).is_empty() || style(5).starts_with("inline") || style(5) == "contents";
         element.is_block = !is_inline && !element.tag.starts_with('#');
