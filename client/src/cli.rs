@@ -124,6 +124,7 @@ pub const ENTRIES: &[Entry] = &[
     group::<observe::Observe>("observe", "Read the screen"),
     group::<act::Act>("act", "Perform actions on the device"),
     short!("look", &["snapshot", "dump", "ui"], "observe page", "Show the page", Observe::Page, observe::Page),
+    short!("read", &[], "observe text", "Read the text of the page", Observe::Text, observe::Text),
     short!("screenshot", &[], "observe screenshot", "Take a screenshot", Observe::Screenshot, observe::Screenshot),
     short!("wait", &["wait-for"], "observe wait", "Wait for something on the screen", Observe::Wait, observe::Wait),
     short!("tap", &["click"], "act tap", "Tap a target", Act::Tap, act::Tap),

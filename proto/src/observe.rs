@@ -92,6 +92,29 @@ device_params! {
         /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
         /// hints about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
+        /// Whether to return the whole page, including what is scrolled out of sight, as an outline or a list of elements.
+        /// Only browsers know it. Actions scroll to such elements.
+        #[serde(default)]
+        pub whole: bool,
+        /// Whether to continue the outline after the elements that were returned last.
+        #[serde(default)]
+        pub more: bool,
+        /// Part of the page to return: the text of a heading, the name of a list or an area, or a kind of area such as `main`.
+        /// In a browser, it may be out of sight.
+        pub within: Option<String>,
+    }
+
+    /// Parameters of `observe.text`.
+    #[derive(Default)]
+    pub struct TextParams {
+        /// Part of the page to read: the text of a heading, the name of a list or an area, or a kind of area such as `main`.
+        pub within: Option<String>,
+        /// Number of lines to leave out.
+        pub from: Option<u32> = 0,
+        /// Maximum length of the text, in characters.
+        pub max_chars: Option<u32> where 100..=100_000 = 8_000,
+        /// Maximum time to keep reading until the page has settled, in milliseconds.
+        pub wait_ms: Option<u64> where 0..=60_000 = 0,
     }
 
     /// Parameters of `observe.last`.
@@ -390,6 +413,20 @@ wire! {
         pub outline: String,
     }
 
+    /// Result of `observe.text`.
+    pub struct PageText {
+        /// Id of the observation.
+        pub observation_id: String,
+        /// Title of the page; absent if it has none.
+        pub title: Option<String>,
+        /// Lines of the text, as the page shows them. Headings begin with `# `.
+        pub lines: Vec<String>,
+        /// Whether the text includes what is scrolled out of sight.
+        pub whole: bool,
+        /// Number of lines before the first one that was not returned, for `from`; absent if there are no more.
+        pub next: Option<u32>,
+    }
+
     /// Result of `observe.wait`.
     pub struct WaitResult {
         /// Base context at the time the condition was met.
@@ -414,7 +451,9 @@ methods! {
     /// Reads the interactive elements of the screen, each with an alias.
     ObserveRefs = "observe.refs" (RefsParams, DEVICE) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads the page: base context, rows, refs, and hints from the memory.
-    ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#, LOOK;
+    ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], r#"{"include":["refs"]}"#, LOOK;
+    /// Reads the text of the page, without aliases: of the whole page in a browser, else of what is in sight.
+    ObserveText = "observe.text" (TextParams, DEVICE) -> Reply<PageText>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxChars":4000}"#, READ;
     /// Returns the last observed page of the device, regardless of the observing session, without reading the screen.
     ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
     /// Waits until a condition holds on the screen, without blocking the device for other calls.

@@ -47,8 +47,16 @@ pub(crate) const LOOK: Tool = Tool {
     about: "Show the current page as an outline, one line per element; elements with an alias such as @n3 are \
             interactive. Call it before the first action, and when the page may have changed on its own. since: \
             \"last\" returns only the changes.",
-    takes: &["since", "waitMs", "maxRows"],
+    takes: &["since", "waitMs", "maxRows", "whole", "more", "within"],
     sends: r#"{"format":"outline"}"#,
+};
+
+pub(crate) const READ: Tool = Tool {
+    name: "af_read",
+    toolset: Toolset::Core,
+    about: "Read the text of the page without aliases, for example an article; in a browser, of the whole page.",
+    takes: &["within", "from", "maxChars"],
+    sends: "{}",
 };
 
 pub(crate) const TAP: Tool = Tool {

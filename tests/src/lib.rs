@@ -18,7 +18,9 @@ pub mod programs;
 mod provider_rules;
 pub mod qdrant;
 pub mod screens;
+pub mod site;
 pub mod traces;
+
 pub mod wait;
 pub mod websocket;
 

@@ -1,8 +1,8 @@
 //! The `observe` commands.
 
 use afd_proto::observe::{
-    Column, Format, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait,
-    PageParams, Part, RefsParams, ScreenParams, TopParams, Until, WaitParams,
+    Column, Format, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText, ObserveTop,
+    ObserveWait, PageParams, Part, RefsParams, ScreenParams, TextParams, TopParams, Until, WaitParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams,
@@ -25,6 +25,8 @@ pub enum Observe {
     Refs(Rows),
     /// Show the page: context, whether it has settled, screen, refs, and hints from memory
     Page(Page),
+    /// Read the text of the page, without aliases; in a browser, of the whole page
+    Text(Text),
     /// Show the page that any session observed last, without reading the screen
     Last,
     /// Take a screenshot and write it to a file
@@ -111,6 +113,32 @@ pub struct Page {
     /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
+    /// Show the whole page, with what is scrolled out of sight; only for browsers
+    #[arg(long, conflicts_with = "full")]
+    whole: bool,
+    /// Continue after the elements that were shown last
+    #[arg(long, conflicts_with_all = ["full", "since", "within"])]
+    more: bool,
+    /// Show a part of the page: the text of a heading, or the name or kind of an area
+    #[arg(long = "in", value_name = "NAME", conflicts_with_all = ["full", "since"])]
+    within: Option<String>,
+}
+
+/// Options for `text`.
+#[derive(Debug, Args)]
+pub struct Text {
+    /// Read a part of the page: the text of a heading, or the name or kind of an area
+    #[arg(long = "in", value_name = "NAME")]
+    within: Option<String>,
+    /// Number of lines to leave out
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    from: Option<u32>,
+    /// Maximum length of the text, in characters
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_chars: Option<u32>,
+    /// Maximum time to keep reading until the page has settled, in milliseconds
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    wait_ms: Option<u64>,
 }
 
 /// Options for `screenshot`.
@@ -293,8 +321,18 @@ impl Page {
             format: self.format,
             since: self.since,
             hints: wanted_hints(self.hints, self.no_hints),
+            whole: self.whole,
+            more: self.more,
+            within: self.within,
             ..PageParams::default()
         }
+    }
+}
+
+impl Text {
+    fn params(self) -> TextParams {
+        let Text { within, from, max_chars, wait_ms } = self;
+        TextParams { within, from, max_chars, wait_ms, ..TextParams::default() }
     }
 }
 
@@ -365,6 +403,7 @@ impl Group for Observe {
             Observe::Screen(screen) => Call::of::<ObserveScreen>(screen.params()),
             Observe::Refs(rows) => Call::of::<ObserveRefs>(rows.params()),
             Observe::Page(page) => Call::of::<ObservePage>(page.params()),
+            Observe::Text(text) => Call::of::<ObserveText>(text.params()),
             Observe::Last => Call::of::<ObserveLast>(LastParams::default()),
             Observe::Screenshot(screenshot) => Call::of::<ObserveScreenshot>(screenshot.params()),
             Observe::Overlay(Overlay::Get) => Call::plain::<ObserveOverlayGet>(OverlayGetParams::default()),

@@ -25,6 +25,17 @@ impl Device {
         self.driver().reveals().is_some()
     }
 
+    /// Checks that the device knows the whole page.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if it knows only what is in sight.
+    pub fn check_whole(&self) -> Result<(), DriverError> {
+        match self.knows_elements() {
+            true => Ok(()),
+            false => Err(self.unsupported("knows only what is in sight", "scroll with act.scroll or act.scrollTo")),
+        }
+    }
+
     /// Returns the key code that devices of this kind use for a named key, or `None` if they have no key codes.
     pub fn key_code(&self, key: KeyName) -> Option<i32> {
         self.driver().key_code(key)

@@ -102,7 +102,7 @@ pub(crate) struct Call {
     pub(crate) flap: bool,
 }
 
-fn query(text: &str) -> HashMap<String, String> {
+pub(crate) fn query(text: &str) -> HashMap<String, String> {
     text.split('&').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), decode(v))).collect()
 }
 

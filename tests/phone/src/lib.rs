@@ -4,6 +4,7 @@
 //!   [`phone`] is the state machine, which reacts to touches and typed text.
 //! * The service: [`ids`], [`wire`], [`refs`] and [`marks`] encode a scene like the real service, [`http`] serves it,
 //!   and `adbd` is the device side of ADB.
+//! * [`site`] is a practice site for browsers.
 //! * For tests: [`control`] is a second port that changes the phone's state, and [`fault`] injects failures.
 
 mod adbd;
@@ -22,6 +23,7 @@ pub mod refs;
 mod routes;
 pub mod scene;
 pub mod server;
+pub mod site;
 pub mod wire;
 
 pub use phone::{Phone, Setup};

@@ -25,6 +25,9 @@ struct Args {
     /// Port that simulates USB, for `adb connect 127.0.0.1:PORT`; 0 picks a free one; no USB by default
     #[arg(long)]
     adb_port: Option<u16>,
+    /// Port of the practice site, a shop for browsers; 0 picks a free one; no site by default
+    #[arg(long, value_name = "PORT")]
+    site: Option<u16>,
     /// Bearer token
     #[arg(long, default_value = "practice", env = "AFPHONE_TOKEN", hide_env_values = true)]
     token: String,
@@ -99,6 +102,12 @@ fn run(args: Args) -> Result<(), String> {
             let address = running.attach_usb(port).await.map_err(|e| format!("cannot listen: {e}"))?;
             ready["adb"] = json!(address.to_string());
         }
+        let mut site = None;
+        if let Some(port) = args.site {
+            let running = afd_phone::site::start(port).await.map_err(|e| format!("cannot listen: {e}"))?;
+            ready["site"] = json!(format!("http://{}/", running.address));
+            site = Some(running);
+        }
         println!("{ready}");
         let _ = std::io::stdout().flush();
         if args.until_eof {
@@ -106,6 +115,7 @@ fn run(args: Args) -> Result<(), String> {
         } else {
             std::future::pending::<()>().await;
         }
+        drop(site);
         Ok(())
     })
 }

@@ -9,8 +9,8 @@ use afd_proto::act::{
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
-    Context, LastPage, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, Page, RefRow,
-    RefRows, Refs, Row, Screen, ScreenRows, Top, WaitResult,
+    Context, LastPage, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText, ObserveTop, ObserveWait,
+    Page, PageText, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top, WaitResult,
 };
 use afd_proto::picture::{ObserveScreenshot, Screenshot};
 use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult};
@@ -26,6 +26,7 @@ human! {
     ObserveScreen => |r: &Reply<Screen>| observation(&r.body.context) + &screen_rows(&r.body.screen) + &hints(&r.body.context);
     ObserveRefs => |r: &Reply<Refs>| observation(&r.body.context) + &ref_rows(&r.body.refs) + &hints(&r.body.context);
     ObservePage => page;
+    ObserveText => text;
     ObserveLast => last;
     ObserveWait => waited;
     ObserveScreenshot => screenshot;
@@ -73,6 +74,19 @@ fn page(reply: &Reply<Page>) -> String {
     }
     let rows = screen.iter().map(screen_rows).chain(refs.iter().map(ref_rows));
     observation(context) + &rows.collect::<String>() + &hints(context)
+}
+
+/// Marks each line as text of the page.
+fn text(reply: &Reply<PageText>) -> String {
+    let PageText { title, lines, whole, next, .. } = &reply.body;
+    let mut out = title.as_ref().map(|title| format!("{}\n", paint(BOLD, title))).unwrap_or_default();
+    out.extend(lines.iter().map(|line| format!("> {line}\n")));
+    if let Some(next) = next {
+        let _ = writeln!(out, "{}", paint(WARN, &format!("there are more lines, from {next}")));
+    } else if !whole {
+        let _ = writeln!(out, "{}", paint(DIM, "only what is in sight"));
+    }
+    out
 }
 
 fn last(reply: &Reply<LastPage>) -> String {

@@ -222,11 +222,12 @@ impl Running {
         tab.title.clone_from(&layout.title);
         let length = |name: &str| metrics["cssVisualViewport"][name].as_f64().unwrap_or_default() as i32;
         let size = (length("clientWidth"), length("clientHeight"));
+        let start = (-length("pageX"), -length("pageY"));
         let frames = trees.iter().filter(|(frame, _)| frame.owner != 0);
         let frames = frames.map(|(frame, tree)| (frame.owner, (tree, frame.offset))).collect();
         let mut snapshot = Snapshot { size: Some(size), ..of_tab(&tab) };
         if let Some((_, tree)) = trees.iter().find(|(frame, _)| frame.owner == 0) {
-            snapshot.nodes = tree::Builder::new(&layout, size, 0, frames).build(tree, &tab.title);
+            snapshot.nodes = tree::Builder::new(&layout, size, start, frames).build(tree, &tab.title);
         }
         snapshot.hide_what_is_off_screen();
         let takes_input =

@@ -32,6 +32,8 @@ pub struct Builder<'a> {
     layout: &'a Layout,
     /// Size of the window, in CSS pixels.
     view: Rect,
+    /// Position of the top left corner of the document in the window.
+    start: (i32, i32),
     nodes: Vec<Node>,
     window: usize,
     /// Trees of the frames, by the element that each is in, with what is added to the ids of their nodes.
@@ -79,19 +81,21 @@ impl Line {
 }
 
 impl<'a> Builder<'a> {
-    /// Returns a builder for a window that is `width` and `height` CSS pixels large.
+    /// Returns a builder for a window that is `width` and `height` CSS pixels large, with a document that begins at
+    /// `start`.
     pub fn new(
         layout: &'a Layout,
         (width, height): (i32, i32),
-        window: usize,
+        start: (i32, i32),
         frames: HashMap<i64, (&'a Value, i64)>,
     ) -> Self {
         let view = Rect { left: 0, top: 0, right: width, bottom: height };
         Self {
             layout,
             view,
+            start,
             nodes: Vec::new(),
-            window,
+            window: 0,
             frames,
             offset: 0,
             labelled: HashSet::new(),
@@ -270,7 +274,8 @@ impl<'a> Builder<'a> {
             .with(Trait::Bar, matches!(said.role, "banner" | "toolbar"))
             .with(Trait::Landmark, list || role == Role::Field || matches!(what, Shown::Structure(_)))
             .with(Trait::Volatile, matches!(said.role, "progressbar" | "timer" | "marquee"))
-            .with(Trait::Adjustable, said.role == "slider");
+            .with(Trait::Adjustable, said.role == "slider")
+            .with(Trait::Heading, said.role == "heading");
         Some(Node {
             id: said.element.to_string(),
             window: self.window,
@@ -283,6 +288,7 @@ impl<'a> Builder<'a> {
             bounds: if visible { element.bounds.intersection(&self.view) } else { element.bounds },
             flags: flags(&[
                 (Flag::Visible, visible),
+                (Flag::OutOfSight, element.drawn && !visible && self.can_scroll_to(&element.bounds, parent)),
                 (Flag::Clickable, clickable),
                 (Flag::Focusable, said.states.contains_key("focusable")),
                 (Flag::Scrollable, element.scrolls),
@@ -294,6 +300,14 @@ impl<'a> Builder<'a> {
             password: secret,
             truncated: false,
         })
+    }
+
+    /// Returns whether a user can scroll to an element that is out of sight. Texts for screen readers are often placed
+    /// beyond the top or left edge of the document.
+    fn can_scroll_to(&self, bounds: &Rect, parent: Option<usize>) -> bool {
+        let mut around = std::iter::successors(parent, |i| self.nodes[*i].parent);
+        bounds.right > self.start.0 && bounds.bottom > self.start.1
+            || around.any(|i| self.nodes[i].is(Flag::Scrollable))
     }
 
     /// Returns the role of an element, and whether it takes input; `None` if it is not shown. `label` is the name of the

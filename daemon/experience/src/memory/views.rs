@@ -41,6 +41,10 @@ pub struct ShownRefs {
     /// Number of the alias of each ref, for example 3 for `@n3`, or 0 for a ref without an alias. Refs at the end of
     /// the list may have no entry.
     pub numbers: Vec<u32>,
+    /// Whether the snapshot is one of the whole page, with what is out of sight.
+    pub whole: bool,
+    /// Number of elements of the outline, from its beginning, that were returned.
+    pub rows: usize,
 }
 
 impl ShownRefs {
@@ -126,6 +130,13 @@ impl Views {
         view.seen = Some(seen);
         if shown.is_some() {
             view.shown = shown;
+        }
+    }
+
+    /// Replaces the aliases that a session may use, after an observation was stored with [`Self::update`].
+    pub fn show(&self, session: i64, device: i64, shown: ShownRefs) {
+        if let Some(view) = self.inner.lock().views.get_mut(&(session, device)) {
+            view.shown = Some(Arc::new(shown));
         }
     }
 

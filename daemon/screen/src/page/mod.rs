@@ -20,15 +20,18 @@ pub mod naming;
 pub mod node;
 pub mod outline;
 pub mod pattern;
+pub mod readable;
 pub mod refs;
 pub mod reliability;
 mod screen;
+pub mod section;
 pub mod select;
 pub mod site;
 pub mod snapshot;
 pub mod structure;
 pub mod target;
 pub mod touch;
+pub mod whole;
 
 #[cfg(test)]
 pub(crate) mod tests;

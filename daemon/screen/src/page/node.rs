@@ -121,6 +121,8 @@ pub enum Flag {
     Editable = 32,
     /// Enabled; a disabled node takes no input.
     Enabled = 64,
+    /// Drawn, but not visible until something is scrolled. Only drivers that know the whole page set it.
+    OutOfSight = 128,
 }
 
 /// A set of [`Flag`]s.
@@ -189,6 +191,8 @@ pub enum Trait {
     CommonId = 512,
     /// A control whose value is set in steps, such as a slider.
     Adjustable = 1024,
+    /// A heading, according to the page itself.
+    Heading = 2048,
 }
 
 /// A set of [`Trait`]s.

@@ -13,12 +13,14 @@ use afd_proto::vocabulary::Role;
 
 use super::element_ref::Ref;
 use super::folding::MAX_TEXT;
-use super::snapshot::{Flag, Snapshot, WindowKind};
+use super::snapshot::{Flag, Snapshot, Trait, WindowKind};
 use super::{element_state, label, touch};
 
 /// An element in an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
+    /// Index of the node.
+    pub node: usize,
     /// Number of elements in the outline that enclose this element.
     pub depth: usize,
     /// Index of the element in the list of refs; `None` for plain text.
@@ -35,6 +37,8 @@ pub struct Item {
     pub value: Option<String>,
     /// Whether the element appears interactive but is disabled.
     pub disabled: bool,
+    /// Whether the element is a heading.
+    pub heading: bool,
 }
 
 /// Name of an element that has no label.
@@ -105,7 +109,18 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     } else {
         Name::Place
     });
-    Item { depth, at: Some(at), role, label: r.label.text(), id, name, value, disabled: false }
+    Item {
+        node: r.node,
+        depth,
+        at: Some(at),
+        role,
+        label: r.label.text(),
+        id,
+        name,
+        value,
+        disabled: false,
+        heading: false,
+    }
 }
 
 /// Returns the item of a node that is not interactive: its text, unless the label of the enclosing element contains it.
@@ -121,6 +136,7 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
     }
     let role = if disabled { node.role } else { Role::Text };
     Some(Item {
+        node: index,
         depth,
         at: None,
         role,
@@ -129,6 +145,7 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
         name: None,
         value: None,
         disabled,
+        heading: node.has(Trait::Heading),
     })
 }
 
@@ -150,11 +167,13 @@ impl Item {
         }
         // An alias already shows that the element is interactive. The generic roles add nothing to that.
         let telling = !matches!(self.role, Role::Text | Role::View | Role::Any);
-        if telling {
+        if self.heading {
+            line.push_str("heading ");
+        } else if telling {
             let _ = write!(line, "{} ", self.role);
         }
-        let plain = |id: &&String| id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        match (self.id.as_ref().filter(plain), &self.name) {
+        let is_plain = |id: &&String| id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        match (self.id.as_ref().filter(is_plain), &self.name) {
             (_, Some(Name::Caption(caption))) => drop(write!(line, "{} ", quoted(caption, MAX_TEXT))),
             (Some(id), _) => drop(write!(line, "#{id} ")),
             (None, _) if !self.label.is_empty() => drop(write!(line, "{} ", quoted(&self.label, MAX_TEXT))),
@@ -185,14 +204,27 @@ pub fn quoted(text: &str, max: usize) -> String {
         }
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push(' '),
-            c if is_steering(c) => drop(write!(out, "\\u{{{:x}}}", u32::from(c))),
-            c => out.push(c),
+            c => push_plain(&mut out, c),
         }
     }
     out.push('"');
     out
+}
+
+/// Returns text on a single line, with the same escapes as [`quoted`] but for quotation marks and backslashes.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.trim().chars().for_each(|c| push_plain(&mut out, c));
+    out
+}
+
+fn push_plain(out: &mut String, c: char) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\t' => out.push(' '),
+        c if is_steering(c) => drop(write!(out, "\\u{{{:x}}}", u32::from(c))),
+        c => out.push(c),
+    }
 }
 
 /// Returns whether a character changes how a line is displayed: a control, a line separator, an invisible character, or
@@ -203,22 +235,28 @@ fn is_steering(c: char) -> bool {
 }
 
 /// Returns the alias numbers of the current refs. A ref that was shown before keeps its number; other refs get new
-/// numbers above all earlier numbers. Refs are paired by identity, title and context. If several refs are alike and
-/// their count changed, none of them keeps its number.
-pub fn carried_numbers(now: &[Ref], before: &[(u32, &Ref)]) -> Vec<u32> {
+/// numbers above all earlier numbers. `same` has the numbers of the refs that are certainly the same elements. Others are
+/// paired by identity, title and context. If several of these are alike and their count changed, none of them keeps its
+/// number.
+pub fn carried_numbers(now: &[Ref], before: &[(u32, &Ref)], same: &HashMap<usize, u32>) -> Vec<u32> {
     fn what(r: &Ref) -> (&str, &str, &str) {
         (&r.identity, &r.label.title, &r.context)
     }
     let mut known: HashMap<(&str, &str, &str), Vec<u32>> = HashMap::new();
-    let mut ordered: Vec<&(u32, &Ref)> = before.iter().collect();
+    let taken: HashSet<u32> = same.values().copied().collect();
+    let mut ordered: Vec<&(u32, &Ref)> = before.iter().filter(|(number, _)| !taken.contains(number)).collect();
     ordered.sort_by_key(|(number, _)| *number);
     ordered.iter().for_each(|(number, r)| known.entry(what(r)).or_default().push(*number));
     let mut counts: HashMap<(&str, &str, &str), usize> = HashMap::new();
-    now.iter().for_each(|r| *counts.entry(what(r)).or_default() += 1);
+    let others = now.iter().filter(|r| !same.contains_key(&r.node));
+    others.for_each(|r| *counts.entry(what(r)).or_default() += 1);
     let mut next = before.iter().map(|(number, _)| *number).max().unwrap_or_default();
     let mut met: HashMap<(&str, &str, &str), usize> = HashMap::new();
     now.iter()
         .map(|r| {
+            if let Some(number) = same.get(&r.node) {
+                return *number;
+            }
             let nth = met.entry(what(r)).or_default();
             *nth += 1;
             let kept = known
@@ -262,9 +300,14 @@ mod tests {
     fn refs_keep_their_numbers_where_that_is_certain() {
         let (a, b, c, twin) = (r("a"), r("b"), r("c"), r("twin"));
         let before = [(1, &a), (2, &b), (3, &twin), (4, &twin)];
-        assert_eq!(carried_numbers(&[b.clone(), c.clone(), a.clone()], &before), [2, 5, 1]);
-        assert_eq!(carried_numbers(&[twin.clone(), twin.clone()], &before), [3, 4]);
-        assert_eq!(carried_numbers(&[twin.clone(), a.clone()], &before), [5, 1], "it is unknown which one it is");
-        assert_eq!(carried_numbers(&[b.clone(), c], &[]), [1, 2]);
+        assert_eq!(carried_numbers(&[b.clone(), c.clone(), a.clone()], &before, &HashMap::new()), [2, 5, 1]);
+        assert_eq!(carried_numbers(&[twin.clone(), twin.clone()], &before, &HashMap::new()), [3, 4]);
+        let (first, second) = (Ref { node: 7, ..twin.clone() }, Ref { node: 8, ..a.clone() });
+        let carried = |same: &[(usize, u32)]| {
+            carried_numbers(&[first.clone(), second.clone()], &before, &same.iter().copied().collect())
+        };
+        assert_eq!(carried(&[]), [5, 1], "it is unknown which one it is");
+        assert_eq!(carried(&[(7, 4)]), [4, 1], "it is known which one it is");
+        assert_eq!(carried_numbers(&[b.clone(), c], &[], &HashMap::new()), [1, 2]);
     }
 }

@@ -109,7 +109,9 @@ impl Snapshot {
                     && self.geometry().shown(*i).area() == 0
             })
             .collect();
-        hidden.into_iter().for_each(|i| self.nodes[i].flags = self.nodes[i].flags.without(Flag::Visible));
+        for i in hidden {
+            self.nodes[i].flags = self.nodes[i].flags.without(Flag::Visible).with(Flag::OutOfSight);
+        }
         self.geometry = Lazy::default();
     }
 

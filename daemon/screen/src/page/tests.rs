@@ -87,6 +87,19 @@ fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
     }
 }
 
+/// Returns a list with a number of rows, most of which may be below the screen.
+pub(crate) fn long_list(count: i32) -> Snapshot {
+    let mut page = list(&[], 0);
+    page.size = Some((1080, 2400));
+    for row in 0..count {
+        let (top, at) = (300 + row * 200, page.nodes.len());
+        page.nodes.push(node(at, Some(0), "LinearLayout", "", [0, top, 1080, top + 200], &[Flag::Clickable]));
+        let title = format!("Row {row}");
+        page.nodes.push(node(at + 1, Some(at), "TextView", &title, [100, top + 20, 500, top + 80], &[]));
+    }
+    page
+}
+
 fn recorded(screen: &Screen, index: usize) -> Recorded<'_> {
     screen.recorded(index).expect("a ref")
 }

@@ -26,7 +26,7 @@ use afd_screen::page::layers::Side;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::select::{self, Fit, Gesture, Match, Selector};
 use afd_screen::page::touch::{self, Obstacle, Touch};
-use afd_screen::page::{Ref, Snapshot, WindowKind, naming, refs, target};
+use afd_screen::page::{Flag, Ref, Snapshot, WindowKind, naming, refs, target};
 
 /// Maximum number of candidates listed in an error.
 const MAX_CANDIDATES: usize = 20;
@@ -159,8 +159,14 @@ impl Call {
         }
         let id = &shown.snapshot.nodes[recorded.what.node].id;
         let is_same = |r: &&Ref| snapshot.nodes[r.node].id == *id && r.label.same_element(&recorded.what.label);
-        if let Some(same) = capture.refs().iter().find(is_same).filter(|_| self.device().knows_elements()) {
-            return Ok((same.node, same.exact != recorded.what.exact));
+        if self.device().knows_elements() {
+            if let Some(same) = capture.refs().iter().find(is_same) {
+                return Ok((same.node, same.exact != recorded.what.exact));
+            }
+            // Another element in sight can look like it.
+            if snapshot.nodes.iter().any(|node| node.id == *id && node.is(Flag::OutOfSight)) {
+                return Err(stale_error(alias, "the element is out of sight"));
+            }
         }
         match refs::find(recorded, capture.refs(), capture.snapshot().exact_content()) {
             Ok(found) => Ok((capture.refs()[found.index].node, found.moved)),

@@ -25,7 +25,7 @@ use crate::app::observe::hints;
 use crate::app::observe::outline::Shape;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::rows::ref_rows;
-use crate::app::{Call, Result};
+use crate::app::{Call, Error, Result};
 use afd_experience::memory::Place;
 use afd_experience::memory::experience::Query;
 use afd_screen::page::target;
@@ -82,9 +82,11 @@ impl Call {
                     _ => None,
                 };
                 look.note = note(changed, look.keyboard, action, capture.reading.inputs == inputs);
-                self.show(&mut capture, then, &mut look).await;
+                if let Err(error) = self.show(&mut capture, then, &mut look).await {
+                    look.note = Some(failed(&error));
+                }
             }
-            Err(error) => look.note = Some(format!("the action was done; the capture failed: {}", error.message)),
+            Err(error) => look.note = Some(failed(&error)),
         }
         look.waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         look
@@ -122,7 +124,7 @@ impl Call {
     }
 
     /// Adds a capture to `look`, and records it as seen by the session.
-    async fn show(&self, capture: &mut ScreenCapture, then: Then, look: &mut Look) {
+    async fn show(&self, capture: &mut ScreenCapture, then: Then, look: &mut Look) -> Result<()> {
         let since = match then {
             Then::Page | Then::None => None,
             // For an unchanged page, only the difference to the session's last observation is returned.
@@ -133,12 +135,13 @@ impl Call {
         };
         let format = if then == Then::Page { Format::Rows } else { Format::Outline };
         let shape = Shape { format: Some(format), since, after_action: true, ..Shape::default() };
-        let mut context = self.shaped(capture, ObservationSource::Page, &shape).await;
+        let mut context = self.shaped(capture, ObservationSource::Page, &shape).await?;
         if then == Then::Page {
             context.elements = None;
             look.refs = Some(ref_rows(capture, None, false));
         }
         look.observation = Some(context);
+        Ok(())
     }
 
     /// Returns what memory knows about an action on a page.
@@ -160,6 +163,10 @@ impl Call {
                 .map(Duration::from_millis),
         })
     }
+}
+
+fn failed(error: &Error) -> String {
+    format!("the action was done; the capture failed: {}", error.message)
 }
 
 /// Returns the note about an outcome; `None` if there is nothing to add.

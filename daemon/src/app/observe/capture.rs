@@ -116,7 +116,12 @@ impl Call {
         place: Place,
     ) {
         let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: capture.reliable() };
-        let shown = shown.map(|count| Arc::new(Self::shown_refs(capture, count)));
+        let shown = shown.map(|count| {
+            Arc::new(ShownRefs {
+                numbers: capture.numbers.iter().copied().take(count).collect(),
+                ..capture.shown_refs(false, count)
+            })
+        });
         self.core.experience.views.update(self.session_id, self.device_id, seen, shown);
         let newest = NewestCapture { session: self.echo.session.clone(), capture: capture.clone() };
         self.core.screens.newest.lock().insert(self.device_id, Arc::new(newest));
@@ -163,15 +168,5 @@ impl Call {
             .store
             .write_behind("an observation", record, move |()| live.publish(Message::Observation(message)))
             .await;
-    }
-
-    /// Builds the aliases of the first `count` refs, which the session may use from now on.
-    fn shown_refs(capture: &ScreenCapture, count: usize) -> ShownRefs {
-        ShownRefs {
-            observation: capture.uid.clone(),
-            place: capture.place(),
-            snapshot: capture.reading.value.clone(),
-            numbers: capture.numbers.iter().copied().take(count).collect(),
-        }
     }
 }

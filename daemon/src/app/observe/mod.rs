@@ -4,9 +4,11 @@ pub(in crate::app) mod capture;
 pub(in crate::app) mod hints;
 pub(in crate::app) mod known_titles;
 pub(in crate::app) mod outline;
+mod part;
 pub(in crate::app) mod screen_capture;
 pub mod screenshot;
 pub(in crate::app) mod streams;
+mod text;
 pub mod wait;
 
 use std::hash::{Hash, Hasher};
@@ -15,8 +17,8 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::observe::{
-    Context, LastPage, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, Page, PageParams,
-    Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
+    Context, LastPage, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText, ObserveTop, Page,
+    PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, Overlay, OverlayGetParams, OverlaySetParams,
@@ -34,6 +36,7 @@ use afd_experience::memory::observations::Observation;
 use afd_store::{new_uid, now_ms};
 use capture::CaptureOptions;
 use outline::Shape;
+use part::PagePart;
 use screen_capture::ScreenCapture;
 
 /// Registers the RPC methods that this file implements.
@@ -42,6 +45,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ObserveScreen, _, _>(|core, p| async move { screen(&core, &p).await });
     methods.add::<ObserveRefs, _, _>(|core, p| async move { refs(&core, &p).await });
     methods.add::<ObservePage, _, _>(|core, p| async move { page(&core, &p).await });
+    methods.add::<ObserveText, _, _>(|core, p| async move { text::text(&core, &p).await });
     methods.add::<ObserveLast, _, _>(|core, p| async move { last(&core, &p).await });
     methods.add::<ObserveOverlayGet, _, _>(|core, p| async move { overlay(&core, &p).await });
     methods.add::<ObserveOverlaySet, _, _>(|core, p| async move { set_overlay(&core, &p).await });
@@ -86,7 +90,7 @@ trait Observes: DeviceCall {
 }
 
 macro_rules! observes {
-    ($($params:ident: $settles:expr),* $(,)?) => {
+    ($($params:ident: $settles:expr, $part:expr);* $(;)?) => {
         $(impl Observes for $params {
             fn options(&self) -> CaptureOptions {
                 let settles: fn(&Self) -> bool = $settles;
@@ -94,11 +98,13 @@ macro_rules! observes {
             }
 
             fn shape(&self) -> Shape {
+                let part: fn(&Self) -> PagePart = $part;
                 Shape {
                     format: self.format,
                     since: self.since.clone(),
                     hints: self.hints,
                     max_rows: self.max_rows,
+                    part: part(self),
                     after_action: false,
                 }
             }
@@ -108,9 +114,9 @@ macro_rules! observes {
 
 // An outline shows the page as it has settled.
 observes! {
-    ScreenParams: |p| p.settle || p.shape().is_outline(),
-    RefsParams: |p| p.settle || p.shape().is_outline(),
-    PageParams: |p| p.settle(),
+    ScreenParams: |p| p.settle || p.shape().is_outline(), |_| PagePart::default();
+    RefsParams: |p| p.settle || p.shape().is_outline(), |_| PagePart::default();
+    PageParams: |p| p.settle(), |p| PagePart { whole: p.whole, more: p.more, within: p.within.clone() };
 }
 
 /// Reads the screen. If the caller requests an outline, also records the observation and returns the outline in its
@@ -124,7 +130,10 @@ async fn observed<P: Observes>(
     let mut capture = call.capture(params.options(), first).await?;
     let shape = params.shape();
     let outline = match shape.is_outline() {
-        true => Some(call.shaped(&mut capture, source, &shape).await),
+        true => {
+            shape.part.check(&shape, &call)?;
+            Some(call.shaped(&mut capture, source, &shape).await?)
+        }
         false => None,
     };
     Ok((call, capture, outline))

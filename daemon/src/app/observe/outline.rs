@@ -3,16 +3,18 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use afd_proto::observe::{Context, DEFAULT_ROWS, Element, Format};
 use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 
+use super::part::PagePart;
 use super::screen_capture::ScreenCapture;
-use crate::app::Call;
+use crate::app::{Call, Result};
 use afd_base::task::over_nodes;
 use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::outline::{self, Item, quoted};
-use afd_screen::page::{WindowKind, mask, refs};
+use afd_screen::page::{Ref, WindowKind, mask, refs};
 
 /// Maximum length of the notes below an outline, in characters.
 const MAX_NOTES: usize = 600;
@@ -32,6 +34,8 @@ pub(in crate::app) struct Shape {
     pub hints: Option<HintsWanted>,
     /// Maximum number of elements in the outline.
     pub max_rows: Option<u32>,
+    /// Which part of the page is requested.
+    pub part: PagePart,
     /// Whether the observation belongs to the response of an action, which reports separately whether anything changed.
     pub after_action: bool,
 }
@@ -39,55 +43,79 @@ pub(in crate::app) struct Shape {
 impl Shape {
     /// Returns whether a form other than screen rows and refs is requested.
     pub(in crate::app) fn is_outline(&self) -> bool {
-        self.format.is_some() || self.since.is_some()
+        self.format.is_some() || self.since.is_some() || self.part.is_some()
     }
 }
 
 impl Call {
-    /// Records a capture, and returns it in the given form. If the session asks for changes, the elements that it
-    /// received keep their aliases.
+    /// Records a capture, and returns it in the given form. If the session asks for changes, or for more of what it
+    /// received, elements keep their aliases.
+    ///
+    /// # Errors
+    /// If there is no such part of the page.
     pub(in crate::app) async fn shaped(
         &self,
         capture: &mut ScreenCapture,
         source: ObservationSource,
         shape: &Shape,
-    ) -> Context {
+    ) -> Result<Context> {
         let before = self.core.experience.views.shown(self.session_id, self.device_id);
-        let before =
-            before.filter(|b| shape.since.as_ref().is_some_and(|since| since == LAST || *since == b.observation));
+        let is_asked = |b: &ShownRefs| match &shape.since {
+            Some(since) => since == LAST || *since == b.observation,
+            None => shape.part.more,
+        };
         // On another page, alias numbering starts again.
-        let before = before.filter(|b| is_same_page(b, capture));
-        let since = before.as_ref().map(|b| b.observation.clone());
+        let before = before.filter(|b| is_asked(b) && is_same_page(b, capture));
+        let wants_whole = shape.part.whole
+            || shape.part.within.is_some() && self.device().knows_elements()
+            || before.as_ref().is_some_and(|b| b.whole);
+        let whole_page = if wants_whole { capture.whole_page() } else { None };
+        let before = before.filter(|b| b.whole == whole_page.is_some());
+        let mut shown = whole_page.clone().unwrap_or_else(|| capture.clone());
         if let Some(before) = &before {
-            let shown: Vec<(u32, &_)> = before.numbered().collect();
-            capture.numbers = outline::carried_numbers(capture.refs(), &shown);
+            let known: Vec<(u32, &_)> = before.numbered().collect();
+            let same =
+                if self.device().knows_elements() { same_elements(&known, before, &shown) } else { HashMap::new() };
+            shown.numbers = outline::carried_numbers(shown.refs(), &known, &same);
         }
+        let items = over_nodes(shown.snapshot().nodes.len(), || items(&shown));
+        let items = shape.part.restrict(&shown, items)?;
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
-        let items = over_nodes(capture.snapshot().nodes.len(), || items(capture));
-        // Changes are not truncated, so all elements keep their aliases.
-        let shown = if before.is_some() { items.len() } else { items.len().min(max) };
-        keep_aliases_of(capture, &items[..shown]);
-        self.record_and_learn(capture, source, Some(capture.refs().len())).await;
+        let seen = before.as_ref().map_or(0, |b| b.rows);
+        // What was returned before is not returned again, and keeps its aliases.
+        let rows = match (&before, shape.part.more) {
+            (Some(_), true) => seen..seen.saturating_add(max),
+            (Some(_), false) => 0..seen.max(max),
+            (None, _) => 0..max,
+        };
+        let rows = rows.start.min(items.len())..rows.end.min(items.len());
+        keep_aliases_of(&mut shown, &items[..rows.end]);
+        capture.take_numbers(&shown);
+        self.record_and_learn(capture, source, None).await;
+        self.core.experience.views.show(
+            self.session_id,
+            self.device_id,
+            shown.shown_refs(whole_page.is_some(), rows.end),
+        );
         let mut context = self.with_hints(capture, shape.hints, capture.refs().len()).await;
-        match shape.format {
-            Some(Format::Rows) => context.elements = Some(elements(capture, items, max)),
-            Some(Format::Outline) | None => {
-                let all_hints = shape.hints.is_some_and(HintsWanted::all);
-                let changes = before.map(|b| changes(&b, capture, &items, (&context, shape.after_action)));
-                let whole = || whole(capture, &items, &context, (max, true), all_hints);
-                // The changes after an action may be longer than the whole page.
-                let (outline, is_whole) = match changes {
-                    Some(changes) if shape.after_action => {
-                        Some(whole()).filter(|w| w.len() < changes.len()).map_or((changes, false), |w| (w, true))
-                    }
-                    Some(changes) => (changes, false),
-                    None => (whole(), true),
-                };
-                context.since = since.filter(|_| !is_whole);
-                context.outline = Some(outline);
-            }
+        if shape.format == Some(Format::Rows) {
+            context.elements = Some(elements(&shown, &items[rows]));
+            return Ok(context);
         }
-        context
+        let all_hints = shape.hints.is_some_and(HintsWanted::all);
+        let whole = || whole(&shown, &items, &context, (rows.clone(), true), all_hints);
+        let changes = before.filter(|_| !shape.part.more).map(|b| {
+            (changes(&b, &shown, &items[rows.clone()], (&context, shape.after_action)), b.observation.clone())
+        });
+        // The changes after an action may be longer than the whole page.
+        let (outline, since) = match changes {
+            Some((changes, _)) if shape.after_action && whole().len() < changes.len() => (whole(), None),
+            Some((changes, since)) => (changes, Some(since)),
+            None => (whole(), None),
+        };
+        context.since = since;
+        context.outline = Some(outline);
+        Ok(context)
     }
 }
 
@@ -103,8 +131,21 @@ impl Call {
             .shown(self.session_id, self.device_id)
             .is_some_and(|s| s.observation == capture.uid);
         let shown = shown && capture.reading.inputs == self.device().inputs();
-        whole(capture, &items(capture), &context, (DEFAULT_ROWS as usize, shown), false)
+        let items = items(capture);
+        let rows = 0..items.len().min(DEFAULT_ROWS as usize);
+        whole(capture, &items, &context, (rows, shown), false)
     }
+}
+
+/// Returns the numbers of the refs of a capture that were shown before, on a device whose elements keep their node ids.
+fn same_elements(known: &[(u32, &Ref)], before: &ShownRefs, capture: &ScreenCapture) -> HashMap<usize, u32> {
+    let id = |r: &Ref| before.snapshot.nodes[r.node].id.as_str();
+    let by_id: HashMap<&str, (u32, &Ref)> = known.iter().map(|(number, r)| (id(r), (*number, *r))).collect();
+    let same = |r: &Ref| {
+        let (number, then) = by_id.get(capture.snapshot().nodes[r.node].id.as_str())?;
+        r.label.same_element(&then.label).then_some((r.node, *number))
+    };
+    capture.refs().iter().filter_map(same).collect()
 }
 
 /// Removes the aliases of all refs that are not in `shown`, such as those in system bars, so that a session cannot act
@@ -129,7 +170,7 @@ fn as_shown<'a>(capture: &'a ScreenCapture, title: &'a str) -> &'a str {
     texts.into_iter().find(|text| mask::digits(text) == title).unwrap_or(title)
 }
 
-fn items(capture: &ScreenCapture) -> Vec<Item> {
+pub(super) fn items(capture: &ScreenCapture) -> Vec<Item> {
     outline::items(capture.snapshot(), capture.refs(), title(capture))
 }
 
@@ -137,16 +178,16 @@ fn alias(capture: &ScreenCapture, item: &Item) -> Option<String> {
     item.at.map(|at| capture.alias(at))
 }
 
-fn elements(capture: &ScreenCapture, items: Vec<Item>, max: usize) -> Vec<Element> {
-    let element = |item: Item| Element {
-        alias: alias(capture, &item),
+fn elements(capture: &ScreenCapture, items: &[Item]) -> Vec<Element> {
+    let element = |item: &Item| Element {
+        alias: alias(capture, item),
         role: item.role,
-        label: Some(item.label).filter(|l| !l.is_empty()),
-        value: item.value,
+        label: Some(item.label.clone()).filter(|l| !l.is_empty()),
+        value: item.value.clone(),
         depth: u32::try_from(item.depth).unwrap_or(u32::MAX),
         disabled: item.disabled,
     };
-    items.into_iter().take(max).map(element).collect()
+    items.iter().map(element).collect()
 }
 
 /// Returns the first lines of an outline: the page, and the dialog over it.
@@ -195,19 +236,19 @@ const HINTS_PERCENT: usize = 10;
 /// Number of characters that the hints may use however short the outline is.
 const HINTS_MIN: usize = 48;
 
-/// Returns the whole outline with at most `max` elements, with or without aliases. Contains the best hints that fit, or
-/// all of them if `all_hints` is set.
+/// Returns an outline of the elements in `rows`, with or without aliases. Contains the best hints that fit, or all of
+/// them if `all_hints` is set.
 fn whole(
     capture: &ScreenCapture,
     all: &[Item],
     context: &Context,
-    (max, aliases): (usize, bool),
+    (rows, aliases): (Range<usize>, bool),
     all_hints: bool,
 ) -> String {
     let head = head(capture, context, true);
-    let lines: Vec<(String, Option<String>)> = all
+    let left = all.len() - rows.end;
+    let lines: Vec<(String, Option<String>)> = all[rows]
         .iter()
-        .take(max)
         .map(|item| {
             let alias = alias(capture, item).filter(|_| aliases);
             (format!("\n{}{}", " ".repeat(item.depth), item.line(alias.as_deref())), alias)
@@ -244,8 +285,8 @@ fn whole(
         text.push_str(line);
         text.push_str(alias.as_deref().and_then(|alias| at_lines.get(alias)).map_or("", String::as_str));
     }
-    if all.len() > max {
-        let _ = write!(text, "\n{} more elements, see maxRows", all.len() - max);
+    if left > 0 {
+        let _ = write!(text, "\n{left} more elements: look with more, or with a larger maxRows");
     }
     text + &below
 }
@@ -290,7 +331,8 @@ fn changes(
     let old_refs = before.snapshot.refs();
     let numbers: HashMap<usize, u32> = before.numbered().map(|(number, r)| (r.node, number)).collect();
     let old_title = before.place.title.as_deref();
-    let old = outline::items(&before.snapshot, old_refs, old_title);
+    let mut old = outline::items(&before.snapshot, old_refs, old_title);
+    old.truncate(before.rows);
     let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&old_refs[at].node)).map(|n| refs::alias(*n));
     let mut by_alias: HashMap<String, String> = HashMap::new();
     let mut texts: HashMap<String, usize> = HashMap::new();

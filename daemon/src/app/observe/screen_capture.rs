@@ -1,6 +1,7 @@
 //! A capture of a screen with everything derived from it: page identity, structure, refs, and whether it has settled
 //! and is reliable.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::observe::Context;
@@ -9,9 +10,10 @@ use afd_proto::vocabulary::PageRef;
 use afd_base::task::over_nodes;
 use afd_device::TreeReading;
 use afd_experience::memory::Place;
+use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::fingerprint::{self, Identity};
 use afd_screen::page::structure::{Structure, Structures};
-use afd_screen::page::{Ref, Screen, Snapshot, WindowKind, refs, reliability};
+use afd_screen::page::{Ref, Screen, Snapshot, WindowKind, refs, reliability, whole};
 use afd_store::{new_uid, now_ms};
 
 /// A reading of the screen with everything derived from it.
@@ -82,6 +84,35 @@ impl ScreenCapture {
     /// Returns the alias of a ref, by its index.
     pub(in crate::app) fn alias(&self, index: usize) -> String {
         refs::alias(self.numbers.get(index).copied().unwrap_or_default())
+    }
+
+    /// Returns the capture with the whole page instead of what is in sight; `None` if there is no more of it, or if
+    /// something in front hides the page.
+    pub(in crate::app) fn whole_page(&self) -> Option<Self> {
+        let whole = over_nodes(self.snapshot().nodes.len(), || whole::of(self.snapshot()))?;
+        let value = Arc::new(Screen::from(whole));
+        let numbers = (1..).take(value.refs().len()).collect();
+        Some(Self { reading: TreeReading { value, ..self.reading.clone() }, numbers, ..self.clone() })
+    }
+
+    /// Takes the alias numbers of a capture with the same nodes.
+    pub(in crate::app) fn take_numbers(&mut self, other: &ScreenCapture) {
+        let numbers: HashMap<usize, u32> =
+            other.refs().iter().zip(&other.numbers).map(|(r, number)| (r.node, *number)).collect();
+        self.numbers = self.refs().iter().map(|r| numbers.get(&r.node).copied().unwrap_or_default()).collect();
+    }
+
+    /// Returns the aliases of the capture, which a session may use once they are recorded for it. `rows` is the number of
+    /// elements that it has received.
+    pub(in crate::app) fn shown_refs(&self, whole: bool, rows: usize) -> ShownRefs {
+        ShownRefs {
+            observation: self.uid.clone(),
+            place: self.place(),
+            snapshot: self.reading.value.clone(),
+            numbers: self.numbers.clone(),
+            whole,
+            rows,
+        }
     }
 
     pub(in crate::app) fn reliable(&self) -> bool {

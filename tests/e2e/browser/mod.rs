@@ -1,5 +1,7 @@
 //! A real Chromium as a device: pages of a local web server are read, acted on and remembered.
 
+mod shop;
+
 use std::path::Path;
 
 use afd_tests::pages::Pages;

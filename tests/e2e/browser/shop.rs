@@ -1,0 +1,108 @@
+//! The practice site: whole pages, parts of pages, and their text.
+
+use afd_tests::site::TestSite;
+use afd_tests::{Client, TestPhone, World};
+use serde_json::{Value, json};
+
+use super::{outline, settings};
+
+/// A daemon with a browser that shows the practice site.
+pub struct Shop {
+    pub world: World,
+    pub site: TestSite,
+    _profile: tempfile::TempDir,
+}
+
+impl Shop {
+    pub fn new(path: &str, more: &str) -> Self {
+        let (site, profile) = (TestSite::start(), tempfile::tempdir().expect("a directory"));
+        let settings =
+            settings(&format!("{}{path}", site.url()), profile.path(), &format!("allow_private = true\n{more}"));
+        Self { world: World::bare(TestPhone::start(), &settings), site, _profile: profile }
+    }
+
+    pub fn open(&self, client: &mut Client, path: &str) {
+        client.ok("act.launch", json!({"package": format!("{}{path}", self.site.url())}));
+    }
+}
+
+fn look(client: &mut Client, params: Value) -> String {
+    let mut params = params;
+    params["format"] = json!("outline");
+    client.ok("observe.page", params)["outline"].as_str().unwrap_or_default().to_owned()
+}
+
+fn alias_of<'a>(outline: &'a str, label: &str) -> &'a str {
+    let line = outline.lines().find(|line| line.contains(label)).unwrap_or_else(|| panic!("{label} in {outline}"));
+    line.trim().split(' ').next().unwrap_or_default()
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn the_whole_page_is_listed_and_its_elements_can_be_tapped() {
+    let shop = Shop::new("/", "");
+    let mut client = shop.world.client();
+    assert!(!outline(&mut client).contains("Wholesale"), "it is far below");
+    let whole = look(&mut client, json!({"whole": true}));
+    assert!(whole.contains("heading \"Company\"") && !whole.contains("Skip to content"), "{whole}");
+    client.ok("act.tap", json!({"by": "ref", "value": alias_of(&whole, "\"Wholesale\"")}));
+    assert!(outline(&mut client).starts_with("page \"About us"), "the link in the footer was tapped");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_part_of_a_page_has_a_name() {
+    let shop = Shop::new("/", "");
+    let mut client = shop.world.client();
+    let part = look(&mut client, json!({"within": "company"}));
+    let labels: Vec<&str> = part.lines().skip(1).filter_map(|line| line.split('"').nth(1)).collect();
+    assert_eq!(labels, ["Company", "About us", "Jobs", "Press", "Wholesale", "Practice room"]);
+    let error = client.fails("observe.page", json!({"within": "Nowhere"}), "INVALID_PARAMS");
+    assert!(error.message.contains("\"Nowhere\"") && error.message.contains("\"Teas\""), "{error:?}");
+    client.fails("observe.page", json!({"within": "Teas", "since": "last"}), "INVALID_PARAMS");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_long_page_is_listed_in_parts_that_share_their_aliases() {
+    let shop = Shop::new("/rows", "");
+    let mut client = shop.world.client();
+    let first = look(&mut client, json!({"whole": true}));
+    assert!(first.lines().count() < 125 && first.contains("more elements"), "{first}");
+    let second = look(&mut client, json!({"more": true}));
+    let row =
+        |outline: &str| outline.lines().filter(|line| line.contains("C-00")).map(str::to_owned).collect::<Vec<_>>();
+    assert!(row(&first).len() > 20 && row(&second).len() > 20, "{second}");
+    assert!(row(&first).iter().all(|line| !row(&second).contains(line)), "nothing is listed twice");
+    // Equal buttons keep their aliases when one of them goes.
+    let check = second.lines().find(|line| line.contains("\"Write off\"")).expect("a row").trim();
+    let changed = client.ok("act.tap", json!({"by": "ref", "value": check.split(' ').next(), "then": "diff"}));
+    let changed = changed["look"]["observation"]["outline"].as_str().unwrap_or_default().to_owned();
+    assert!(changed.contains("written off") && changed.lines().count() < 12, "{changed}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn the_text_of_a_page_is_read_as_lines() {
+    let shop = Shop::new("/help/brewing", "");
+    let mut client = shop.world.client();
+    let text = client.ok("observe.text", json!({"within": "main"}));
+    let lines: Vec<&str> = text["lines"].as_array().expect("lines").iter().filter_map(Value::as_str).collect();
+    assert!(text["whole"] == true && lines.iter().any(|line| line.starts_with("# ")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains(" | ")), "a table has its rows: {lines:?}");
+    let first = client.ok("observe.text", json!({"within": "main", "maxChars": 100}));
+    let next = first["next"].as_u64().expect("there is more");
+    let rest = client.ok("observe.text", json!({"within": "main", "from": next}));
+    let both = [&first["lines"], &rest["lines"]].map(|lines| lines.as_array().map_or(0, Vec::len));
+    assert_eq!(both[0] + both[1], lines.len());
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_phone_says_that_it_knows_only_what_is_in_sight() {
+    let world = World::new();
+    let mut client = world.client();
+    client.fails("observe.page", json!({"whole": true}), "UNSUPPORTED");
+    let text = client.ok("observe.text", json!({}));
+    assert!(text["whole"] == false && text["lines"].as_array().is_some_and(|lines| lines.len() > 3), "{text}");
+}
