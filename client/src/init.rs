@@ -2,6 +2,7 @@
 //! device's screen.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use afd_proto::config::{ConfigSet, SetParams};
@@ -47,7 +48,7 @@ pub struct Init {
     /// What to connect [default: ask]
     #[arg(value_enum)]
     kind: Option<Kind>,
-    /// Page that a browser shows first [default: example.com]
+    /// Page that a browser shows first; `practice` starts a practice site on this machine [default: example.com]
     #[arg(value_name = "PAGE")]
     page: Option<String>,
     /// Name of the device in the configuration [default: practice, phone or browser]
@@ -98,12 +99,13 @@ impl Setup<'_> {
             Kind::Practice => self.practice(init, &mut next, &mut running)?,
             Kind::Url => self.url(init)?,
             Kind::Usb => self.usb(init)?,
+            Kind::Browser if init.page.as_deref() == Some("practice") => self.site(init, &mut next, &mut running)?,
             Kind::Browser => self.browser(init)?,
         };
         let (name, trial) = (added.device.name, added.trial);
         let mut data = json!({"device": name, "url": added.device.url, "savedIn": added.saved_in});
         if let Some(pid) = running {
-            data["phonePid"] = json!(pid);
+            data[if kind == Kind::Browser { "sitePid" } else { "phonePid" }] = json!(pid);
         }
         let usable = trial.as_ref().is_none_or(|trial| trial.usable);
         if let Some(trial) = &trial {
@@ -144,25 +146,43 @@ impl Setup<'_> {
 
     fn practice(&self, init: &Init, next: &mut Vec<String>, running: &mut Option<u64>) -> Result<AddResult, Failure> {
         let name = init.name.clone().unwrap_or_else(|| "practice".to_owned());
-        let known = self.call::<DeviceList>(&NoParams {})?.devices.into_iter().find(|device| device.name == name);
         let health = DeviceParams { device: Some(name.clone()), ..DeviceParams::default() };
-        let url = match known {
-            Some(known) if self.call::<DeviceHealth>(&health).is_ok() => known.url,
-            known => {
-                let port =
-                    known.as_ref().and_then(|known| known.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
-                let (url, pid) = start_phone(port.unwrap_or(0))?;
-                *running = Some(pid);
-                next.push(format!(
-                    "the practice phone runs as process {pid} until you stop it (kill {pid}); `afctl init practice` starts it again"
-                ));
-                if known.is_some_and(|known| known.url.trim_end_matches('/') != url) {
-                    self.call::<DeviceRemove>(&RemoveParams { name: name.clone() })?;
-                }
-                url
-            }
-        };
+        let works = |_: &str| self.call::<DeviceHealth>(&health).is_ok();
+        let url = self.practice_url(&name, (Practice::Phone, works), next, running)?;
         self.add(name, url, Some(Secret::new(PRACTICE_TOKEN)))
+    }
+
+    fn site(&self, init: &Init, next: &mut Vec<String>, running: &mut Option<u64>) -> Result<AddResult, Failure> {
+        let name = init.name.clone().unwrap_or_else(|| "browser".to_owned());
+        let works = |url: &str| port_of(url).is_some_and(|port| TcpStream::connect(("127.0.0.1", port)).is_ok());
+        let url = self.practice_url(&name, (Practice::Site, works), next, running)?;
+        self.add_kind(name, Some("browser"), url, None)
+    }
+
+    /// Returns the URL of the practice phone or site of a device. Starts it, if it does not run.
+    fn practice_url(
+        &self,
+        name: &str,
+        (what, works): (Practice, impl Fn(&str) -> bool),
+        next: &mut Vec<String>,
+        running: &mut Option<u64>,
+    ) -> Result<String, Failure> {
+        let known = self.call::<DeviceList>(&NoParams {})?.devices.into_iter().find(|device| device.name == name);
+        let known = known.map(|known| known.url).filter(|url| url.contains("://127.0.0.1:"));
+        if let Some(url) = known.as_ref().filter(|url| works(url)) {
+            return Ok(url.clone());
+        }
+        let (url, pid) = start_practice(what, known.as_deref().and_then(port_of).unwrap_or(0))?;
+        *running = Some(pid);
+        let again = if what == Practice::Site { "browser practice" } else { "practice" };
+        next.push(format!(
+            "the practice {} runs as process {pid} until you stop it (kill {pid}); `afctl init {again}` starts it again",
+            what.name()
+        ));
+        if known.is_some_and(|known| known.trim_end_matches('/') != url.trim_end_matches('/')) {
+            self.call::<DeviceRemove>(&RemoveParams { name: name.to_owned() })?;
+        }
+        Ok(url)
     }
 
     fn url(&self, init: &Init) -> Result<AddResult, Failure> {
@@ -248,25 +268,50 @@ fn unreadable(error: String) -> Failure {
     Failure::new("INTERNAL", error, FAILED)
 }
 
-/// Starts a practice phone that outlives this program; returns its URL and process id.
-fn start_phone(port: u16) -> Result<(String, u64), Failure> {
+/// What `afphone` practises with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Practice {
+    Phone,
+    Site,
+}
+
+impl Practice {
+    fn name(self) -> &'static str {
+        if self == Practice::Site { "site" } else { "phone" }
+    }
+}
+
+fn port_of(url: &str) -> Option<u16> {
+    url.rsplit(':').next()?.trim_end_matches('/').parse().ok()
+}
+
+/// Starts a practice phone or site that outlives this program; returns its URL and process id.
+fn start_practice(what: Practice, port: u16) -> Result<(String, u64), Failure> {
     use std::os::unix::process::CommandExt;
     let program = spawn::program("afphone");
     let failed = |why: String| {
-        Failure::new("INTERNAL", format!("cannot start the practice phone {}: {why}", program.display()), FAILED)
-            .with_hint("install afphone next to afctl, or in a directory of PATH")
+        Failure::new(
+            "INTERNAL",
+            format!("cannot start the practice {} {}: {why}", what.name(), program.display()),
+            FAILED,
+        )
+        .with_hint("install afphone next to afctl, or in a directory of PATH")
     };
     let mut command = Command::new(&program);
-    command.args(["--open", "com.android.settings", "--port", &port.to_string()]);
-    // In its own process group, the practice phone is not stopped by Ctrl-C at this terminal.
+    match what {
+        Practice::Phone => command.args(["--open", "com.android.settings", "--port", &port.to_string()]),
+        Practice::Site => command.args(["--site", &port.to_string()]),
+    };
+    // In its own process group, it is not stopped by Ctrl-C at this terminal.
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|e| failed(e.to_string()))?;
     let mut line = String::new();
     let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
     let ready: Value = serde_json::from_str(&line).unwrap_or_default();
-    match (read, ready["url"].as_str(), ready["pid"].as_u64()) {
+    let url = if what == Practice::Site { &ready["site"] } else { &ready["url"] };
+    match (read, url.as_str(), ready["pid"].as_u64()) {
         (Some(Ok(_)), Some(url), Some(pid)) => Ok((url.to_owned(), pid)),
-        _ if port != 0 => start_phone(0),
+        _ if port != 0 => start_practice(what, 0),
         _ => Err(failed("it did not become ready".to_owned())),
     }
 }

@@ -78,6 +78,8 @@ wire! {
         pub keyboard: Option<KeyboardChange>,
         /// Remark about the outcome, for example `nothing changed`.
         pub note: Option<String>,
+        /// What else the action caused, such as a tab that opened or a download; absent if nothing.
+        pub news: Option<String>,
         /// Time until the outcome was observed, in milliseconds.
         pub waited_ms: u64,
         /// The page, with its outline unless `then` is `page`; absent if the screen could not be read.
@@ -247,6 +249,19 @@ act_params! {
         pub text: Secret,
     }
 
+    /// Parameters of `act.upload`.
+    #[derive(Default)]
+    pub struct UploadParams {
+        /// Property by which `value` selects the element that asks for files; by default, a value such as `@n3` is treated
+        /// as an alias, and any other value as a label.
+        pub by: Option<By>,
+        /// Label, text, description, resource id, class or alias of the element.
+        pub value: String,
+        /// Files to give to the page, below a directory that the setting `browser.upload_dirs` names: absolute paths, or
+        /// paths relative to such a directory. Their names are not stored.
+        pub files: Vec<String>,
+    }
+
     /// Parameters of `act.tab`.
     #[derive(Default)]
     pub struct TabParams {
@@ -400,6 +415,8 @@ methods! {
     ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Unsupported, TextDiffers, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#, FILL;
     /// Makes a tab of a browser the current one, opens an empty one, or closes one.
     ActTab = "act.tab" (TabParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, NotFound, Conflict, Unsupported], r#"{"tab":"t2"}"#, TAB;
+    /// Taps an element of a page that asks for files, and gives it files.
+    ActUpload = "act.upload" (UploadParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict, Unsupported], r#"{"value":"Attach a file","files":["report.pdf"]}"#, UPLOAD;
     /// Launches an app.
     ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, LAUNCH;
     /// Stops an app.

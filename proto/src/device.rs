@@ -72,6 +72,13 @@ device_params! {
         pub until_disconnect: bool,
     }
 
+    /// Parameters of `device.downloads`.
+    #[derive(Default)]
+    pub struct DownloadsParams {
+        /// Maximum time to wait for files that are not complete, in milliseconds.
+        pub wait_ms: Option<u64> where 0..=600_000 = 10_000,
+    }
+
     /// Parameters of `device.packages`.
     #[derive(Default)]
     pub struct PackagesParams {
@@ -84,6 +91,16 @@ device_params! {
 }
 
 words! {
+    /// What became of a download.
+    DownloadStatus {
+        /// The file is not complete yet.
+        Running = "running",
+        /// The file is complete and saved.
+        Complete = "complete",
+        /// The file could not be loaded, or it was refused because it is too large.
+        Failed = "failed",
+    }
+
     /// Last known state of a device.
     DeviceState {
         /// The device has not been contacted yet.
@@ -293,6 +310,24 @@ wire! {
         pub tabs: Vec<TabInfo>,
     }
 
+    /// A file that a page gave.
+    pub struct DownloadInfo {
+        /// Name that the page suggests, without directories. It comes from the page.
+        pub name: String,
+        /// Number of bytes received.
+        pub bytes: u64,
+        /// What became of the file.
+        pub state: DownloadStatus,
+        /// The saved file; only if it is complete.
+        pub artifact: Option<crate::artifact::SavedArtifact>,
+    }
+
+    /// Result of `device.downloads`.
+    pub struct DownloadList {
+        /// The files since the last call, in the order in which they began.
+        pub downloads: Vec<DownloadInfo>,
+    }
+
     /// Result of `device.packages`.
     pub struct Packages {
         /// Package names, sorted.
@@ -317,6 +352,8 @@ methods! {
     DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}";
     /// Lists the tabs of a browser.
     DeviceTabs = "device.tabs" (DeviceParams, DEVICE) -> Reply<DeviceTabList>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}", TABS;
+    /// Returns the files that the pages of a browser gave since the last call, and saves them as artifacts.
+    DeviceDownloads = "device.downloads" (DownloadsParams, DEVICE) -> Reply<DownloadList>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported, StoreFull, StoreUnavailable], r#"{"waitMs":5000}"#, DOWNLOADS;
     /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

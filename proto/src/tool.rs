@@ -248,6 +248,22 @@ pub(crate) const DEVICES: Tool = Tool {
     sends: r#"{}"#,
 };
 
+pub(crate) const UPLOAD: Tool = Tool {
+    name: "af_upload",
+    toolset: Toolset::Gestures,
+    about: "Give files to the element of a page that asks for them, such as a button \"Attach a file\".",
+    takes: &["value", "files"],
+    sends: r#"{"then":"diff"}"#,
+};
+
+pub(crate) const DOWNLOADS: Tool = Tool {
+    name: "af_downloads",
+    toolset: Toolset::Gestures,
+    about: "Wait for the files that pages gave since the last call, and say where they were saved.",
+    takes: &["waitMs"],
+    sends: "{}",
+};
+
 pub(crate) const TABS: Tool = Tool {
     name: "af_tabs",
     toolset: Toolset::Gestures,

@@ -104,6 +104,8 @@ words! {
         Swipe = "swipe",
         /// Drag.
         Drag = "drag",
+        /// Give files to a page.
+        Upload = "upload",
         /// Choose, open or close a tab.
         Tab = "tab",
         /// Scroll.

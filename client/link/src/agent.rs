@@ -155,6 +155,9 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     if let Some(result) = shows {
         let _ = write!(text, "; {}", safe::line(result));
     }
+    if let Some(news) = look["news"].as_str() {
+        let _ = write!(text, "; {}", safe::line(news));
+    }
     if let Some(outline) = look["observation"]["outline"].as_str() {
         let _ = write!(text, "\n{outline}");
     }
@@ -184,6 +187,7 @@ fn acted_on(outcome: &Outcome, data: &Value) -> String {
         "fill" => "filled",
         "drag" => "dragged",
         "scroll-to" => "scrolled to",
+        "upload" => "gave files to",
         op => return op.to_owned(),
     };
     let target = &data["target"];

@@ -3,9 +3,9 @@
 use afd_proto::Secret;
 use afd_proto::act::{
     ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll,
-    ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, Amount, AppParams, Direction, DragParams,
-    FillParams, IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams, SwipeParams,
-    TabParams, TapParams, TextParams, Then,
+    ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, Amount, AppParams, Direction,
+    DragParams, FillParams, IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams,
+    SwipeParams, TabParams, TapParams, TextParams, Then, UploadParams,
 };
 use afd_proto::keys::{self, KeyName};
 use afd_proto::vocabulary::By;
@@ -33,6 +33,8 @@ pub enum Act {
     Scroll(Scroll),
     /// Scroll down, then up, until an element is on the screen, for up to --timeout-ms
     ScrollTo(ScrollTo),
+    /// Give files to the element of a page that asks for them
+    Upload(Upload),
     /// Choose, open or close a tab of a browser
     Tab(Tab),
     /// Press Back
@@ -409,6 +411,22 @@ impl Intent {
     }
 }
 
+/// Options for `upload`.
+#[derive(Debug, Args)]
+pub struct Upload {
+    /// Alias such as @n3, or the label of the element
+    #[arg(value_name = "TARGET")]
+    what: String,
+    /// File to give, below a directory that `browser.upload_dirs` names; repeatable
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// Property that identifies the element [default: ref for an alias, else label]
+    #[arg(long, value_enum)]
+    by: Option<By>,
+    #[command(flatten)]
+    key: Key,
+}
+
 /// Options for `tab`.
 #[derive(Debug, Args)]
 pub struct Tab {
@@ -421,19 +439,28 @@ pub struct Tab {
     key: Key,
 }
 
+impl Upload {
+    fn params(self) -> UploadParams {
+        let Upload { what, files, by, key } = self;
+        UploadParams { by, value: what, files, request_key: key.request_key, then: key.then, ..UploadParams::default() }
+    }
+}
+
+impl Tab {
+    fn params(self) -> TabParams {
+        let Tab { tab, close, key } = self;
+        TabParams { tab, close, request_key: key.request_key, then: key.then, ..TabParams::default() }
+    }
+}
+
 impl Group for Act {
     fn call(self, _: &Context) -> Call {
         match self {
             Act::Tap(tap) => Call::of::<ActTap>(tap.params()),
             Act::DoubleTap(tap) => Call::of::<ActDoubleTap>(tap.params()),
             Act::Hover(tap) => Call::of::<ActHover>(tap.params()),
-            Act::Tab(Tab { tab, close, key }) => Call::of::<ActTab>(TabParams {
-                tab,
-                close,
-                request_key: key.request_key,
-                then: key.then,
-                ..TabParams::default()
-            }),
+            Act::Upload(upload) => Call::of::<ActUpload>(upload.params()),
+            Act::Tab(tab) => Call::of::<ActTab>(tab.params()),
             Act::LongPress(press) => {
                 Call::of::<ActLongPress>(TapParams { duration_ms: press.duration_ms, ..press.tap.params() })
             }

@@ -2,8 +2,8 @@
 
 use afd_proto::Secret;
 use afd_proto::device::{
-    AddParams, DeviceAdd, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams, DeviceRelease,
-    DeviceRemove, DeviceTabs, LeaseParams, PackagesParams, RemoveParams,
+    AddParams, DeviceAdd, DeviceDownloads, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams,
+    DeviceRelease, DeviceRemove, DeviceTabs, DownloadsParams, LeaseParams, PackagesParams, RemoveParams,
 };
 use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
@@ -35,6 +35,8 @@ pub enum Device {
     Release,
     /// List the tabs of a browser
     Tabs,
+    /// Wait for the files that the pages of a browser gave since the last call, and save them
+    Downloads(Downloads),
     /// List the packages installed on the device
     Packages {
         /// Only packages whose name contains this text
@@ -44,6 +46,14 @@ pub enum Device {
         #[arg(long)]
         include_system: bool,
     },
+}
+
+/// Options for `downloads`.
+#[derive(Debug, Args)]
+pub struct Downloads {
+    /// Maximum time to wait for files that are not complete, in milliseconds
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    wait_ms: Option<u64>,
 }
 
 /// Options for `add`.
@@ -100,6 +110,9 @@ impl Group for Device {
             Device::Remove { name } => Call::plain::<DeviceRemove>(RemoveParams { name }),
             Device::Lease { ttl_ms } => Call::plain::<DeviceLease>(LeaseParams { ttl_ms, ..LeaseParams::default() }),
             Device::Release => Call::plain::<DeviceRelease>(DeviceParams::default()),
+            Device::Downloads(Downloads { wait_ms }) => {
+                Call::of::<DeviceDownloads>(DownloadsParams { wait_ms, ..DownloadsParams::default() })
+            }
             Device::Tabs => Call::of::<DeviceTabs>(DeviceParams::default()),
             Device::Packages { filter, include_system } => {
                 Call::of::<DevicePackages>(PackagesParams { filter, include_system, ..PackagesParams::default() })

@@ -1,9 +1,11 @@
 //! A device's abilities, and the alternatives suggested for abilities that it lacks.
 
+use std::path::PathBuf;
+
 use afd_proto::keys::KeyName;
 
 use super::handle::Device;
-use super::{BadParam, DriverError, Intent, Key};
+use super::{BadParam, Download, DriverError, Intent, Key};
 
 impl Device {
     pub(super) fn capabilities(&self) -> Vec<String> {
@@ -12,6 +14,7 @@ impl Device {
             ("overlay", driver.overlays().is_some()),
             ("packages", driver.packages().is_some()),
             ("tabs", driver.tabs().is_some()),
+            ("files", driver.transfers().is_some()),
             ("shell", driver.shell().is_some()),
             ("intent", driver.intents().is_some()),
         ];
@@ -106,6 +109,31 @@ impl Device {
     /// [`DriverError::Unsupported`] if it has none.
     pub fn check_tabs(&self) -> Result<(), DriverError> {
         self.driver().tabs().map(|_| ()).ok_or_else(|| self.no_tabs())
+    }
+
+    /// Returns the file with a name, to give it to a page. The inner result is an error if pages may not have it.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if the device takes no files.
+    pub fn file(&self, name: &str) -> Result<Result<PathBuf, BadParam>, DriverError> {
+        Ok(self.driver().transfers().ok_or_else(|| self.no_transfers())?.file(name))
+    }
+
+    /// Returns the downloads since the last call, after up to `ms` milliseconds if some still run.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if the device gives no files, or if it does not respond.
+    pub async fn downloads(&self, ms: u64) -> Result<Vec<Download>, DriverError> {
+        self.driver().transfers().ok_or_else(|| self.no_transfers())?.downloads(ms).await
+    }
+
+    fn no_transfers(&self) -> DriverError {
+        self.unsupported("exchanges no files", "use a browser")
+    }
+
+    /// Returns what the last input caused apart from the page in front; `None` if nothing.
+    pub fn news(&self) -> Option<String> {
+        self.driver().news()
     }
 
     pub(super) fn no_packages(&self) -> DriverError {

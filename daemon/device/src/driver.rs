@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use afd_proto::Secret;
@@ -55,6 +56,11 @@ pub enum Input {
     Text(Secret),
     /// A touch at a point that the caller chose, whatever is there.
     AtPoint(Box<Input>),
+    /// A touch of the element with this node id, which must reach no other element. Only for devices whose elements keep
+    /// their node ids ([`Reveals`]).
+    On(String, Box<Input>),
+    /// Tap at `(x, y)`, in device pixels, on an element that asks for files, followed by the files that it gets.
+    Upload(f64, f64, Vec<PathBuf>),
     /// Choice of the tab with this id; `new` opens a tab.
     Tab(String),
     /// Closing of the tab with this id.
@@ -63,6 +69,21 @@ pub enum Input {
     Launch(String),
     /// Stop of the app with this name.
     Stop(String),
+}
+
+impl Input {
+    /// Returns whether the input touches what is at a point, and names only that point.
+    pub fn is_touch(&self) -> bool {
+        matches!(
+            self,
+            Input::Tap(..)
+                | Input::LongPress(..)
+                | Input::DoubleTap(..)
+                | Input::Hover(..)
+                | Input::Drag(..)
+                | Input::Upload(..)
+        )
+    }
 }
 
 /// A command that a device can be asked to perform.
@@ -225,6 +246,16 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
+    /// Returns the interface to files that pages take and give, or `None` if the device exchanges no files.
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        None
+    }
+
+    /// Returns what the last input caused apart from the page in front, such as a tab that opened; `None` if nothing.
+    fn news(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the interface for messages to apps, or `None` if the device does not support them.
     fn intents(&self) -> Option<&dyn Intents> {
         None
@@ -275,6 +306,41 @@ pub trait Intents: Send + Sync {
 pub trait Reveals: Send + Sync {
     /// Scrolls until the element with a node id is in sight.
     fn reveal<'a>(&'a self, token: Option<&'a Secret>, node: &'a str) -> DriverFuture<'a, ()>;
+}
+
+/// A file that a page gave to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// Name that the page suggests, without directories.
+    pub name: String,
+    /// Number of bytes received so far.
+    pub bytes: u64,
+    /// What became of it.
+    pub state: DownloadState,
+}
+
+/// What became of a download.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DownloadState {
+    /// It is not complete yet.
+    Running,
+    /// It is complete. The file is the caller's, who must move or delete it.
+    Complete(PathBuf),
+    /// It failed, or was refused.
+    Failed,
+}
+
+/// Optional interface for devices whose pages take and give files.
+pub trait Transfers: Send + Sync {
+    /// Returns the file with a name, if pages may have it.
+    ///
+    /// # Errors
+    /// If there is no such file, or if it is not below a directory that the settings name.
+    fn file(&self, name: &str) -> Result<PathBuf, BadParam>;
+
+    /// Returns the downloads since the last call once all are complete or failed, or after `ms` milliseconds. Those that
+    /// still run are returned again by the next call.
+    fn downloads(&self, ms: u64) -> DriverFuture<'_, Vec<Download>>;
 }
 
 /// Optional interface for browsers.

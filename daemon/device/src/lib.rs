@@ -24,8 +24,8 @@ mod turn;
 mod usb;
 
 pub use driver::{
-    BadParam, Command, Driver, DriverFuture, ForegroundApp, Input, Intent, Intents, Key, OverlaySetting, Overlays,
-    Packages, Reveals, ScreenshotOptions, Shell, Tabs,
+    BadParam, Command, Download, DownloadState, Driver, DriverFuture, ForegroundApp, Input, Intent, Intents, Key,
+    OverlaySetting, Overlays, Packages, Reveals, ScreenshotOptions, Shell, Tabs, Transfers,
 };
 pub use error::{DriverError, SetupError, Why};
 pub use handle::Device;

@@ -185,7 +185,9 @@ impl Driver for OverUsb {
             | Input::Swipe(..)
             | Input::Drag(..)
             | Input::Hover(..)
-            | Input::AtPoint(_) => Box::pin(async move {
+            | Input::Upload(..)
+            | Input::AtPoint(_)
+            | Input::On(..) => Box::pin(async move {
                 self.verify().await;
                 let result = self.driver.perform(token, input).await;
                 if matches!(result, Err(DriverError::Unreachable(_))) {

@@ -99,6 +99,68 @@ fn the_text_of_a_page_is_read_as_lines() {
 
 #[test]
 #[ignore = "needs chromium"]
+fn changes_leave_out_what_the_session_did_not_receive() {
+    let shop = Shop::new("/rows", "");
+    let mut client = shop.world.client();
+    let part = look(&mut client, json!({"within": "main", "maxRows": 10}));
+    assert!(part.contains("more elements"), "{part}");
+    let check = alias_of(&part, "\"Check\"").to_owned();
+    let changed = client.ok("act.tap", json!({"by": "ref", "value": check, "then": "diff"}));
+    let changed = changed["look"]["observation"]["outline"].as_str().unwrap_or_default().to_owned();
+    assert!(changed.contains("checked") && changed.lines().count() < 8, "{changed}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn files_are_given_to_pages_from_named_directories_only() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("my report.txt"), "12345").expect("writes");
+    std::os::unix::fs::symlink("/etc/passwd", dir.path().join("link.txt")).expect("links");
+    let shop = Shop::new("/upload", &format!("upload_dirs = [{:?}]\n", dir.path()));
+    let mut client = shop.world.client();
+    for file in ["/etc/passwd", "link.txt", "../x", "missing.txt"] {
+        let error = client.fails("act.upload", json!({"value": "Document", "files": [file]}), "INVALID_PARAMS");
+        assert!(error.message.starts_with("files[0]: expected a file below"), "{error:?}");
+    }
+    client.fails("act.upload", json!({"value": "Document", "files": []}), "INVALID_PARAMS");
+    client.ok("act.upload", json!({"value": "Document", "files": ["my report.txt"]}));
+    client.ok("act.tap", json!({"by": "text", "value": "Upload"}));
+    let page = outline(&mut client);
+    assert!(page.contains("my report.txt") && page.contains('5'), "{page}");
+    let log = client.ok("memory.log", json!({"limit": 20})).to_string();
+    assert!(!log.contains("my report"), "names of files are not stored: {log}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn downloads_are_announced_and_saved() {
+    let shop = Shop::new("/downloads", "");
+    let mut client = shop.world.client();
+    let tapped = client.ok("act.tap", json!({"by": "text", "value": "Harvest report (CSV)", "then": "diff"}));
+    assert_eq!(tapped["look"]["news"], "download of \"report.csv\" began");
+    let saved = client.ok("device.downloads", json!({}));
+    let file = &saved["downloads"][0];
+    assert!(file["name"] == "report.csv" && file["state"] == "complete", "{saved}");
+    let path = file["artifact"]["savedFile"].as_str().expect("a file");
+    assert!(std::fs::read_to_string(path).expect("reads").lines().count() > 1);
+    assert_eq!(client.ok("device.downloads", json!({}))["downloads"], json!([]));
+    shop.open(&mut client, "/tabs");
+    let tapped = client.ok("act.tap", json!({"by": "text", "value": "Brewing table in a new tab", "then": "outline"}));
+    assert_eq!(tapped["look"]["news"], "opened tab t2");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_download_beyond_the_limit_fails() {
+    let shop = Shop::new("/downloads", "max_download_bytes = 10\n");
+    let mut client = shop.world.client();
+    client.ok("act.tap", json!({"by": "text", "value": "Harvest report (CSV)"}));
+    let failed = |list: &Value| list["downloads"][0]["state"] == "failed";
+    afd_tests::wait::until("the download ends", || failed(&client.ok("device.downloads", json!({}))).then_some(()));
+}
+
+#[test]
+#[ignore = "needs chromium"]
 fn a_phone_says_that_it_knows_only_what_is_in_sight() {
     let world = World::new();
     let mut client = world.client();

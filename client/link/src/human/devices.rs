@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use afd_proto::daemon::{DaemonStatus, Status};
 use afd_proto::device::{
-    AddResult, ConnectUsbResult, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceList, DevicePackages,
-    DeviceTabList, DeviceTabs, Devices, Health, LeaseInfo, Packages, TabInfo,
+    AddResult, ConnectUsbResult, DeviceAdd, DeviceConnectUsb, DeviceDownloads, DeviceHealth, DeviceInfo, DeviceList,
+    DevicePackages, DeviceTabList, DeviceTabs, Devices, DownloadInfo, DownloadList, Health, LeaseInfo, Packages,
+    TabInfo,
 };
 use afd_proto::vocabulary::Reply;
 
@@ -19,6 +20,7 @@ human! {
     DeviceAdd => added;
     DeviceList => devices;
     DeviceHealth => health;
+    DeviceDownloads => |r: &Reply<DownloadList>| downloads(&r.body.downloads);
     DeviceTabs => |r: &Reply<DeviceTabList>| tabs(&r.body.tabs);
     DevicePackages => |r: &Reply<Packages>| r.body.packages.iter().map(|name| format!("{name}\n")).collect::<String>();
     DeviceConnectUsb => connected;
@@ -40,6 +42,18 @@ fn added(added: &AddResult) -> String {
         None => {}
     }
     out
+}
+
+fn downloads(downloads: &[DownloadInfo]) -> String {
+    if downloads.is_empty() {
+        return "no downloads since the last call\n".to_owned();
+    }
+    let line = |DownloadInfo { name, bytes, state, artifact }: &DownloadInfo| {
+        // An agent needs the whole path.
+        let file = artifact.as_ref().map(|artifact| format!(", saved as {}", artifact.saved_file)).unwrap_or_default();
+        format!("\"{}\": {state}, {bytes} bytes{file}\n", name.replace('"', "'"))
+    };
+    downloads.iter().map(line).collect()
 }
 
 fn tabs(tabs: &[TabInfo]) -> String {

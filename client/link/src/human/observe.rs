@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use afd_proto::Method;
 use afd_proto::act::{
     ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult,
-    ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, Look, ScrollToResult, ShellResult,
+    ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, Look, ScrollToResult,
+    ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
@@ -33,6 +34,7 @@ human! {
     ActTap => |r| acted(ActTap::INFO.name, r);
     ActLongPress => |r| acted(ActLongPress::INFO.name, r);
     ActDoubleTap => |r| acted(ActDoubleTap::INFO.name, r);
+    ActUpload => |r| acted(ActUpload::INFO.name, r);
     ActTab => |r| acted(ActTab::INFO.name, r);
     ActHover => |r| acted(ActHover::INFO.name, r);
     ActSwipe => |r| acted(ActSwipe::INFO.name, r);

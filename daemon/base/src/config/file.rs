@@ -116,6 +116,12 @@ sections! {
         allow: Vec<String> [file_only true] = Vec::new();
         /// Domains whose pages may not be opened, nor those of the domains below them.
         deny: Vec<String> [file_only true] = Vec::new();
+        /// Directories whose files, and those below them, `act.upload` may give to pages.
+        upload_dirs: Vec<String> [file_only true] = Vec::new();
+        /// Maximum size of a downloaded file, in bytes; 0 refuses all downloads.
+        max_download_bytes: u64 [range 0..=200_000_000] [file_only true] = 64_000_000;
+        /// Permissions that pages get if they ask, such as `geolocation`. All others are refused.
+        permissions: Vec<String> [file_only true] = Vec::new();
     }
 
     /// A USB connection, and the port forward that `adb` created over it.

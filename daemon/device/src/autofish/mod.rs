@@ -208,7 +208,7 @@ impl Driver for Autofish {
 
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         let (path, body, extra_ms) = match input {
-            Input::AtPoint(touch) => return self.perform(token, touch),
+            Input::AtPoint(touch) | Input::On(_, touch) => return self.perform(token, touch),
             Input::Keys(keys) => return Box::pin(self.press(keys, token)),
             Input::Text(text) => return Box::pin(self.typing.text(&self.http, text, token)),
             Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),
@@ -217,8 +217,8 @@ impl Driver for Autofish {
             Input::Swipe([x1, y1, x2, y2], ms) | Input::Drag([x1, y1, x2, y2], ms) => {
                 ("/api/swipe", json!({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration": ms}), *ms)
             }
-            Input::Hover(..) | Input::Tab(_) | Input::CloseTab(_) => {
-                let what = "has neither a mouse nor tabs";
+            Input::Hover(..) | Input::Upload(..) | Input::Tab(_) | Input::CloseTab(_) => {
+                let what = "has neither a mouse nor tabs, and takes no files";
                 let error = DriverError::Unsupported { kind: "autofish", what, instead: "tap an element" };
                 return Box::pin(async { Err(error) });
             }

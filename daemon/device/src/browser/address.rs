@@ -13,11 +13,26 @@ pub struct Rules {
     pub allow: Vec<String>,
     /// Domains that are not allowed, nor those below them.
     pub deny: Vec<String>,
+    /// Host and port of the start page, if it is on this machine or in a private network. The settings name it, so it is
+    /// allowed; if it is on this machine, by each name of this machine.
+    home: Option<(String, Option<u16>)>,
 }
 
 const PAGE: &str = "a domain such as example.com, or a URL that begins with http:// or https://";
 
 impl Rules {
+    /// Creates rules. `start` is the start page.
+    ///
+    /// # Errors
+    /// Describes the accepted values if the start page is not allowed.
+    pub fn new(private: bool, allow: &[String], deny: &[String], start: &str) -> Result<(Self, Url), &'static str> {
+        let all = Self { private: true, allow: allow.to_vec(), deny: deny.to_vec(), home: None };
+        let start = all.page(start)?;
+        let name = start.host_str().unwrap_or_default().to_owned();
+        let home = Some((name, start.port_or_known_default())).filter(|(name, _)| is_private_name(name));
+        Ok((Self { private, home, ..all }, start))
+    }
+
     /// Returns the URL of the page to open, given as a URL or a domain.
     ///
     /// # Errors
@@ -53,11 +68,14 @@ impl Rules {
             None => return Err(PAGE),
             Some(Host::Domain(name)) => {
                 let name = name.trim_end_matches('.').to_lowercase();
-                let private = !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".local");
+                let private = is_private_name(&name);
                 (name, private)
             }
             Some(Host::Ipv4(ip)) => (ip.to_string(), is_private(IpAddr::V4(ip))),
             Some(Host::Ipv6(ip)) => (ip.to_string(), is_private(IpAddr::V6(ip))),
+        };
+        let is_home = |(home, port): &(String, Option<u16>)| {
+            *port == url.port_or_known_default() && (*home == name || is_this_machine(home) && is_this_machine(&name))
         };
         let is_in = |domains: &[String]| domains.iter().any(|domain| is_below(&name, domain));
         if is_in(&self.deny) {
@@ -66,7 +84,7 @@ impl Rules {
         if !self.allow.is_empty() && !is_in(&self.allow) {
             return Err("a site that `browser.allow` in the settings file names");
         }
-        if private && !self.private && !is_in(&self.allow) {
+        if private && !self.private && !is_in(&self.allow) && !self.home.as_ref().is_some_and(is_home) {
             return Err("the address of a public site; `browser.allow_private` in the settings file allows others");
         }
         Ok(())
@@ -78,6 +96,21 @@ fn is_below(name: &str, domain: &str) -> bool {
     let domain = domain.trim().trim_start_matches("*.").trim_matches('.').to_lowercase();
     name.strip_suffix(domain.as_str())
         .is_some_and(|rest| !domain.is_empty() && (rest.is_empty() || rest.ends_with('.')))
+}
+
+/// Returns whether a name or an address, as in a URL, belongs to this machine or to a private network.
+fn is_private_name(name: &str) -> bool {
+    let name = name.trim_matches(['[', ']']).trim_end_matches('.');
+    match name.parse::<IpAddr>() {
+        Ok(ip) => is_private(ip),
+        Err(_) => !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".local"),
+    }
+}
+
+/// Returns whether a name or an address, as in a URL, is one of this machine itself.
+fn is_this_machine(name: &str) -> bool {
+    let name = name.trim_matches(['[', ']']);
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Returns whether an address belongs to this machine or to a private network.
@@ -106,6 +139,24 @@ fn is_private(ip: IpAddr) -> bool {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_start_page_is_allowed_wherever_it_is() {
+        let (rules, start) = Rules::new(false, &[], &[], "http://127.0.0.1:8080/shop").expect("rules");
+        assert_eq!(start.path(), "/shop");
+        for url in
+            ["http://127.0.0.1:8080/", "http://localhost:8080/frame", "http://[::1]:8080/", "https://example.com/"]
+        {
+            assert_eq!(rules.check(url), Ok(()), "{url}");
+        }
+        for url in ["http://127.0.0.1:8081/", "http://localhost/", "http://10.0.0.1:8080/", "http://router:8080/"] {
+            assert!(rules.check(url).is_err(), "{url}");
+        }
+        let (rules, _) = Rules::new(false, &[], &[], "https://example.com").expect("rules");
+        assert!(rules.check("http://127.0.0.1:443/").is_err());
+        let denied = ["example.com".to_owned()];
+        assert!(Rules::new(false, &[], &denied, "https://example.com").is_err());
+    }
+
     fn checked(text: &str, private: bool) -> Result<Url, &'static str> {
         Rules { private, ..Rules::default() }.page(text)
     }
@@ -113,8 +164,11 @@ mod tests {
     #[test]
     fn listed_domains_include_those_below_them() {
         let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let rules =
-            Rules { private: false, allow: list(&["example.com", "*.shop.example"]), deny: list(&["ads.example.com"]) };
+        let rules = Rules {
+            allow: list(&["example.com", "*.shop.example"]),
+            deny: list(&["ads.example.com"]),
+            ..Rules::default()
+        };
         for url in
             ["https://example.com/", "https://www.example.com/a", "https://EXAMPLE.com./", "http://x.shop.example"]
         {

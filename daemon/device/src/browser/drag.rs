@@ -19,7 +19,8 @@ impl Page<'_> {
     /// # Errors
     /// If another element is in front of the first point, or the page does not respond.
     pub(super) async fn drag(&self, [x1, y1, x2, y2]: [f64; 4], ms: u32) -> Result<(), DriverError> {
-        self.check_hit(x1, y1).await?;
+        let hit = self.check_hit(x1, y1).await?;
+        let guard = self.guard(hit).await?;
         // A drag that begins on selected text would move that text.
         self.evaluate(&self.tab.session, "getSelection()?.removeAllRanges()").await?;
         self.send("Input.setInterceptDrags", json!({"enabled": true})).await?;
@@ -28,7 +29,8 @@ impl Page<'_> {
         // What was pressed is released, whatever happened before.
         let released = self.drop_at(x2, y2).await;
         let restored = self.send("Input.setInterceptDrags", json!({"enabled": false})).await;
-        dragged.and(released).and(restored)
+        let removed = self.remove(guard).await;
+        dragged.and(released).and(restored).and(removed)
     }
 
     async fn move_pressed(&self, [x1, y1, x2, y2]: [f64; 4], time: Duration) -> Result<(), DriverError> {

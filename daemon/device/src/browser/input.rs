@@ -27,11 +27,12 @@ const HOVER_PAUSE: Duration = Duration::from_millis(30);
 /// # Errors
 /// If the page refuses the input or does not respond.
 pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), DriverError> {
-    let (input, checked) = match input {
-        Input::AtPoint(touch) => (&**touch, false),
-        other => (other, true),
+    let (input, checked, wanted) = match input {
+        Input::AtPoint(touch) => (&**touch, false, None),
+        Input::On(node, touch) => (&**touch, true, node.parse().ok()),
+        other => (other, true, None),
     };
-    let page = Page { running, tab, checked };
+    let page = Page { running, tab, checked, wanted };
     if let Some(dialog) = &tab.dialog {
         return page.answer(dialog, input).await;
     }
@@ -39,6 +40,7 @@ pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), 
         Input::Tap(x, y) => page.click(*x, *y, 1, Duration::ZERO).await,
         Input::DoubleTap(x, y) => page.click(*x, *y, 2, Duration::ZERO).await,
         Input::LongPress(x, y, ms) => page.click(*x, *y, 1, Duration::from_millis(u64::from(*ms))).await,
+        Input::Upload(x, y, files) => page.upload(*x, *y, files).await,
         Input::Hover(x, y) => page.hover(*x, *y).await,
         Input::Drag(line, ms) => page.drag(*line, *ms).await,
         Input::Swipe([x1, y1, x2, y2], _) => page.wheel((*x1, *y1), (x1 - x2, y1 - y2)).await,
@@ -60,7 +62,9 @@ pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), 
         Input::Text(text) => page.text(text.expose()).await,
         Input::Stop(_) => page.send("Page.close", json!({})).await,
         // The driver handles these.
-        Input::Home | Input::Launch(_) | Input::Tab(_) | Input::CloseTab(_) | Input::AtPoint(_) => Ok(()),
+        Input::Home | Input::Launch(_) | Input::Tab(_) | Input::CloseTab(_) | Input::AtPoint(_) | Input::On(..) => {
+            Ok(())
+        }
     }
 }
 
@@ -77,6 +81,8 @@ pub(super) struct Page<'a> {
     pub(super) tab: &'a Tab,
     /// Whether a touch must hit an element that the last snapshot had there.
     checked: bool,
+    /// The element that a touch must hit.
+    pub(super) wanted: Option<i64>,
 }
 
 impl Page<'_> {
@@ -93,8 +99,15 @@ impl Page<'_> {
         self.send("Input.dispatchMouseEvent", params).await
     }
 
-    async fn click(&self, x: f64, y: f64, times: u32, held: Duration) -> Result<(), DriverError> {
-        self.check_hit(x, y).await?;
+    pub(super) async fn click(&self, x: f64, y: f64, times: u32, held: Duration) -> Result<(), DriverError> {
+        let hit = self.check_hit(x, y).await?;
+        let guard = self.guard(hit).await?;
+        let clicked = self.click_guarded((x, y), times, held).await;
+        let removed = self.remove(guard).await;
+        clicked.and(removed)
+    }
+
+    async fn click_guarded(&self, (x, y): (f64, f64), times: u32, held: Duration) -> Result<(), DriverError> {
         let list = self.focus_list(x, y).await?;
         if list == true {
             return Ok(());
@@ -130,34 +143,42 @@ impl Page<'_> {
         for _ in 0..HOVER_CHECKS {
             match self.check_hit(x, y).await {
                 Err(DriverError::Covered(_)) => tokio::time::sleep(HOVER_PAUSE).await,
-                other => return other,
+                other => return other.map(|_| ()),
             }
         }
-        self.check_hit(x, y).await
+        self.check_hit(x, y).await.map(|_| ())
     }
 
-    /// Checks that the topmost element at a point is one that the last snapshot had there.
-    pub(super) async fn check_hit(&self, x: f64, y: f64) -> Result<(), DriverError> {
+    /// Checks that the topmost element at a point is the wanted one, or one that the last snapshot had there. Returns its
+    /// id; `None` if it is not known.
+    pub(super) async fn check_hit(&self, x: f64, y: f64) -> Result<Option<i64>, DriverError> {
         if !self.checked {
-            return Ok(());
+            return Ok(None);
         }
+        let session = self.tab.session.clone();
+        let Some(mut hit) = self.node_at(&session, (x, y)).await? else { return Ok(None) };
+        let foreign = self.running.seen.lock().frame_of(hit);
+        if let Some((session, offset, at)) = foreign
+            && let Some(inner) = self.node_at(&session, (x - at.0, y - at.1)).await?
+        {
+            hit = inner + offset;
+        }
+        let is_it = self.running.seen.lock().allows(&self.tab.session, (x, y), hit, self.wanted);
+        if is_it { Ok(Some(hit)) } else { Err(DriverError::Covered("another element".to_owned())) }
+    }
+
+    /// Returns the node at a point of the window of a session; `None` if there is none, or if a dialog opened.
+    async fn node_at(&self, session: &str, (x, y): (f64, f64)) -> Result<Option<i64>, DriverError> {
+        let ask = |method, params| self.running.ask_frame(&self.tab.session, session, method, params);
         // The browser looks for nodes at positions in the document.
-        let metrics =
-            self.running.ask(self.tab, "Page.getLayoutMetrics", json!({})).await.map_err(CdpError::of_read)?;
-        let metrics = metrics.unwrap_or_default();
+        let metrics = ask("Page.getLayoutMetrics", json!({})).await.map_err(CdpError::of_read)?.unwrap_or_default();
         let scrolled = |name: &str| metrics["cssVisualViewport"][name].as_f64().unwrap_or_default();
         let at = json!({"x": (x + scrolled("pageX")).round() as i64, "y": (y + scrolled("pageY")).round() as i64});
-        let hit = match self.running.ask(self.tab, "DOM.getNodeForLocation", at).await {
-            Ok(Some(hit)) => hit["backendNodeId"].as_i64(),
-            // There is nothing at the point, or a dialog opened.
-            Ok(None) | Err(CdpError::Refused(_)) => None,
-            Err(error) => return Err(error.of_read()),
-        };
-        let is_it = hit.is_none_or(|hit| self.running.seen.lock().allows(&self.tab.session, (x, y), hit));
-        if is_it {
-            return Ok(());
+        match ask("DOM.getNodeForLocation", at).await {
+            Ok(hit) => Ok(hit.and_then(|hit| hit["backendNodeId"].as_i64())),
+            Err(CdpError::Refused(_)) => Ok(None),
+            Err(error) => Err(error.of_read()),
         }
-        Err(DriverError::Covered("another element".to_owned()))
     }
 
     async fn wheel(&self, at: (f64, f64), (dx, dy): (f64, f64)) -> Result<(), DriverError> {

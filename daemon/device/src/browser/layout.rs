@@ -14,6 +14,8 @@ pub const STYLES: [&str; 7] =
 pub struct Element {
     /// Bounds in the window, in CSS pixels.
     pub bounds: Rect,
+    /// Position of its top left corner in the window, which may be clipped off.
+    pub corner: (f64, f64),
     /// Whether it is drawn.
     pub drawn: bool,
     /// Whether its content scrolls inside of it.
@@ -70,6 +72,7 @@ fn clip(nodes: &Value, found: &mut [Element], frame: Option<Rect>) {
     let mut inner: Vec<(Option<Rect>, Option<Rect>)> = vec![(frame, frame); found.len()];
     let both = |a: Option<Rect>, b: Rect| a.map_or(b, |a| a.intersection(&b));
     for (node, element) in found.iter_mut().enumerate() {
+        element.corner = (f64::from(element.bounds.left), f64::from(element.bounds.top));
         let (flow, absolute) =
             index_of(&nodes["parentIndex"][node]).and_then(|p| inner.get(p).copied()).unwrap_or((frame, frame));
         let own = match element.clipping.position {
@@ -163,8 +166,8 @@ impl Layout {
 
     /// Adds what the session of a frame of another site captured. `owner` is the id of the element that the frame is in.
     pub fn add_frame(&mut self, session: &str, captured: &Value, owner: i64) {
-        let Some(Element { bounds, inset, drawn, .. }) = self.elements.get(&owner) else { return };
-        let at = (f64::from(bounds.left) + inset.0, f64::from(bounds.top) + inset.1);
+        let Some(Element { bounds, corner, inset, drawn, .. }) = self.elements.get(&owner) else { return };
+        let at = (corner.0 + inset.0, corner.1 + inset.1);
         let bounds = Some(if *drawn { *bounds } else { Rect::default() });
         let offset = self.frames.iter().map(|frame| frame.offset).max().unwrap_or_default() + OFFSET;
         let frame = Frame { document: 0, at, element: owner, bounds, offset };
@@ -233,8 +236,8 @@ fn of_document(document: &Value, strings: &[&str], frame: Frame, layout: &mut La
     let frames = &nodes["contentDocumentIndex"];
     let frames = list(&frames["index"]).iter().zip(list(&frames["value"])).filter_map(|(node, child)| {
         let node = index_of(node)?;
-        let Element { bounds, inset, drawn, .. } = found.get(node)?;
-        let at = (f64::from(bounds.left) + inset.0, f64::from(bounds.top) + inset.1);
+        let Element { bounds, corner, inset, drawn, .. } = found.get(node)?;
+        let at = (corner.0 + inset.0, corner.1 + inset.1);
         let bounds = if *drawn { *bounds } else { Rect::default() };
         Some(Frame {
             document: index_of(child)?,

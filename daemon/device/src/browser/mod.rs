@@ -7,13 +7,18 @@
 mod address;
 mod cdp;
 mod dialog;
+mod downloads;
 mod drag;
 mod field;
+mod files;
+mod guard;
 mod input;
 mod launch;
 mod layout;
+mod news;
 mod running;
 mod said;
+mod seen;
 mod tabs;
 mod tree;
 
@@ -29,6 +34,7 @@ use tokio::sync::watch;
 
 use super::{
     BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Reveals, ScreenshotOptions, SetupError,
+    Transfers,
 };
 use afd_base::config::DeviceSettings;
 use afd_screen::page::{Snapshot, pattern};
@@ -45,6 +51,9 @@ pub struct Browser {
     profile: String,
     headless: bool,
     rules: Arc<address::Rules>,
+    upload_dirs: Vec<String>,
+    max_download: u64,
+    permissions: Vec<String>,
     timeout: Duration,
     running: Arc<Slot>,
 }
@@ -75,14 +84,17 @@ impl Browser {
     /// If the start page is not an address that the browser may open.
     pub fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
         let own = &settings.browser;
-        let rules = address::Rules { private: own.allow_private, allow: own.allow.clone(), deny: own.deny.clone() };
-        let start_page = rules.page(&settings.url).map_err(SetupError::Address)?.to_string();
+        let rules = address::Rules::new(own.allow_private, &own.allow, &own.deny, &settings.url);
+        let (rules, start_page) = rules.map_err(SetupError::Address)?;
         Ok(Self {
-            start_page,
+            start_page: start_page.to_string(),
             executable: own.path.clone(),
             profile: own.profile.clone(),
             headless: own.headless,
             rules: Arc::new(rules),
+            upload_dirs: own.upload_dirs.clone(),
+            max_download: own.max_download_bytes,
+            permissions: own.permissions.clone(),
             timeout: Duration::from_millis(settings.timeout_ms),
             running: Arc::default(),
         })
@@ -122,7 +134,10 @@ impl Browser {
             .map_err(|error| failed(format!("cannot start {}: {error}", executable.display())))?;
         let pipes = process.stdin.take().zip(process.stdout.take());
         let pipes = pipes.ok_or_else(|| failed("the browser has no pipes".to_owned()))?;
-        let tabs = watch::Sender::new(Tabs::default());
+        let download_dir = profile.join("afd-downloads");
+        let mut tabs = Tabs::default();
+        tabs.downloads = downloads::Downloads::new(self.max_download, download_dir.clone());
+        let tabs = watch::Sender::new(tabs);
         let (sender, duties) = tokio::sync::mpsc::unbounded_channel();
         let own = tabs.clone();
         let cdp = Arc::new(Cdp::start(pipes, self.timeout, move |event| {
@@ -144,10 +159,17 @@ impl Browser {
         let version = version["product"].as_str().unwrap_or_default().to_owned();
         cdp.call("", "Target.setAutoAttach", attach_to("page")).await.map_err(CdpError::of_read)?;
         cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await.map_err(CdpError::of_read)?;
-        // A page must not write files without being asked.
-        cdp.call("", "Browser.setDownloadBehavior", json!({"behavior": "deny"})).await.map_err(CdpError::of_read)?;
+        self.set_limits(&cdp, &download_dir).await.map_err(CdpError::of_read)?;
         let used = parking_lot::Mutex::new(std::time::Instant::now());
-        let running = Running { cdp, tabs, version, used, seen: parking_lot::Mutex::default(), _process: process };
+        let running = Running {
+            cdp,
+            tabs,
+            version,
+            used,
+            before: parking_lot::Mutex::default(),
+            seen: parking_lot::Mutex::default(),
+            _process: process,
+        };
         let mut seen = running.tabs.subscribe();
         let has_tab = seen.wait_for(|tabs| tabs.current().is_some_and(|tab| tab.watched));
         let first = tokio::time::timeout(self.timeout, has_tab).await.ok().and_then(Result::ok);
@@ -159,6 +181,42 @@ impl Browser {
             opened?;
         }
         Ok(running)
+    }
+}
+
+/// Permissions that a page can ask for, by the names that the browser uses.
+const PERMISSIONS: [&str; 12] = [
+    "geolocation",
+    "notifications",
+    "camera",
+    "microphone",
+    "midi",
+    "clipboard-read",
+    "clipboard-write",
+    "idle-detection",
+    "local-fonts",
+    "window-management",
+    "persistent-storage",
+    "storage-access",
+];
+
+impl Browser {
+    /// Tells the browser what pages may do: which permissions they have, and whether they may give files.
+    async fn set_limits(&self, cdp: &Cdp, download_dir: &std::path::Path) -> Result<(), CdpError> {
+        // What an earlier browser left behind was never taken.
+        let _ = std::fs::remove_dir_all(download_dir);
+        let behavior = match self.max_download {
+            0 => json!({"behavior": "deny"}),
+            _ => json!({"behavior": "allowAndName", "downloadPath": download_dir, "eventsEnabled": true}),
+        };
+        cdp.call("", "Browser.setDownloadBehavior", behavior).await?;
+        for name in PERMISSIONS {
+            let setting = if self.permissions.iter().any(|one| one == name) { "granted" } else { "denied" };
+            // Versions of the browser differ in the permissions that they know.
+            let _ =
+                cdp.call("", "Browser.setPermission", json!({"permission": {"name": name}, "setting": setting})).await;
+        }
+        Ok(())
     }
 }
 
@@ -244,9 +302,18 @@ impl Driver for Browser {
         Some(self)
     }
 
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        Some(self)
+    }
+
+    fn news(&self) -> Option<String> {
+        self.running.try_lock().ok()?.as_ref()?.news()
+    }
+
     fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         Box::pin(async move {
             let running = self.running().await?;
+            running.begin();
             match input {
                 Input::Tab(id) => {
                     running.choose(id).await?;

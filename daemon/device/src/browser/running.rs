@@ -11,11 +11,13 @@ use tokio::sync::{mpsc, watch};
 
 use super::cdp::{Cdp, CdpError};
 use super::layout::{FrameIn, Layout};
+use super::news::Before;
+use super::seen::{Seen, SeenInput};
 use super::tabs::{self, Duty, ForeignFrame, Tab, Tabs};
 use super::{address, dialog, layout, tree};
 use crate::DriverError;
 use afd_screen::page::snapshot::{Snapshot, Window, WindowKind};
-use afd_screen::page::{Flag, Node, Rect, pattern, site};
+use afd_screen::page::{Flag, Node, pattern, site};
 
 /// Name under which the memory keeps what it learns in browsers.
 const APP: &str = "chromium";
@@ -40,47 +42,10 @@ pub struct Running {
     pub seen: Mutex<Seen>,
     /// Time of the last use.
     pub used: Mutex<Instant>,
+    /// What there was before the last input.
+    pub before: Mutex<Before>,
     /// The process, which ends when the connection is closed.
     pub _process: Child,
-}
-
-/// A page as it was read last.
-#[derive(Default)]
-pub struct Seen {
-    /// Session of the tab.
-    session: String,
-    layout: layout::Layout,
-    /// Ids and bounds of the elements that take input.
-    inputs: Vec<(i64, Rect)>,
-}
-
-impl Seen {
-    /// Returns the sessions of the frames of other sites at a point, innermost first, with the positions of their content
-    /// in the window.
-    pub fn foreign_at(&self, x: f64, y: f64) -> Vec<(String, f64, f64)> {
-        let is_there =
-            |owner: i64| self.layout.elements.get(&owner).is_some_and(|element| element.bounds.contains(x, y));
-        let foreign = self.layout.frames.iter().rev().filter(|frame| frame.session != self.session);
-        foreign
-            .filter(|frame| is_there(frame.owner))
-            .map(|frame| (frame.session.clone(), frame.at.0, frame.at.1))
-            .collect()
-    }
-
-    /// Returns whether a click at a point may be sent, given the topmost node `hit` at the point. If the last snapshot had
-    /// elements there that take input, `hit` must belong to one of them, or to its label or frame.
-    pub fn allows(&self, session: &str, (x, y): (f64, f64), hit: i64) -> bool {
-        let mut there = self.inputs.iter().filter(|(_, bounds)| bounds.contains(x, y)).map(|(id, _)| *id).peekable();
-        if self.session != session || there.peek().is_none() {
-            return true;
-        }
-        let tag = |id: &i64| self.layout.elements.get(id).map_or("", |element| element.tag.as_str());
-        let around: Vec<i64> = self.layout.around(hit).collect();
-        let whole = around.iter().find(|id| matches!(tag(id), "LABEL" | "IFRAME" | "FRAME"));
-        there.any(|id| {
-            around.contains(&id) || whole.is_some_and(|whole| self.layout.around(id).any(|node| node == *whole))
-        })
-    }
 }
 
 /// Does what the events of a browser ask for, each in a task of its own.
@@ -94,6 +59,9 @@ pub async fn attend(
         let Some(cdp) = cdp.upgrade() else { return };
         match duty {
             Duty::Watch(session) => tokio::spawn(watch_target(cdp, tabs.clone(), session)),
+            Duty::Stop(id) => tokio::spawn(async move {
+                let _ = cdp.call("", "Browser.cancelDownload", json!({"guid": id})).await;
+            }),
             Duty::Check { session, request, url } => {
                 tokio::spawn(check(cdp, session, request, rules.check(&url).is_ok()))
             }
@@ -109,6 +77,8 @@ async fn watch_target(cdp: Arc<Cdp>, tabs: watch::Sender<Tabs>, session: String)
     let _ = tokio::join!(
         call("Page.enable", json!({})),
         call("Fetch.enable", pages),
+        // The browser would wait for a user to choose the files.
+        call("Page.setInterceptFileChooserDialog", json!({"enabled": true})),
         call("Target.setAutoAttach", attach_to("iframe")),
         call("Runtime.runIfWaitingForDebugger", json!({})),
     );
@@ -233,7 +203,7 @@ impl Running {
         let takes_input =
             |node: &&Node| node.is(Flag::Visible) && (node.is(Flag::Clickable) || node.is(Flag::Editable));
         let inputs = snapshot.nodes.iter().filter(takes_input);
-        let inputs = inputs.filter_map(|node| Some((node.id.parse().ok()?, node.bounds))).collect();
+        let inputs = inputs.filter_map(SeenInput::of).collect();
         *self.seen.lock() = Seen { session: tab.session, layout, inputs };
         Ok(snapshot)
     }

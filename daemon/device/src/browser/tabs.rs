@@ -4,6 +4,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::cdp::{CLOSED, Event};
+use super::downloads::{Downloads, is_about_download};
 
 /// A dialog that a page shows: a message, a question, or a request for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,9 +80,22 @@ pub struct ForeignFrame {
     pub around: String,
 }
 
+/// A page or frame asks for files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chooser {
+    /// Session of the page or frame.
+    pub session: String,
+    /// Id of the field, in that session.
+    pub node: i64,
+    /// Whether it takes several files.
+    pub several: bool,
+}
+
 /// What an event asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Duty {
+    /// A download with this id must be stopped.
+    Stop(String),
     /// A tab, or a frame, with this session was opened, and waits until it is watched.
     Watch(String),
     /// A page or frame is about to be loaded, and waits until its address has been checked.
@@ -101,7 +115,11 @@ pub struct Tabs {
     tabs: Vec<Tab>,
     frames: Vec<ForeignFrame>,
     /// Number of tabs that were opened so far.
-    opened: u64,
+    pub opened: u64,
+    /// The files that pages gave to the user.
+    pub downloads: Downloads,
+    /// What asked for files last.
+    pub chooser: Option<Chooser>,
 }
 
 impl Tabs {
@@ -148,6 +166,9 @@ impl Tabs {
     /// Applies an event. Returns what it asks for.
     pub fn apply(&mut self, event: &Event) -> Option<Duty> {
         let params = &event.params;
+        if is_about_download(event) {
+            return self.downloads.apply(event).map(Duty::Stop);
+        }
         match event.method.as_str() {
             "Target.attachedToTarget" => return Some(self.attach(event)),
             "Fetch.requestPaused" => {
@@ -167,6 +188,11 @@ impl Tabs {
                 if let Some(tab) = self.tabs.iter_mut().find(|tab| info["targetId"] == tab.target.as_str()) {
                     (tab.url, tab.title) = (text(&info["url"]), text(&info["title"]));
                 }
+            }
+            "Page.fileChooserOpened" => {
+                let several = params["mode"] == "selectMultiple";
+                let node = params["backendNodeId"].as_i64();
+                self.chooser = node.map(|node| Chooser { session: event.session.clone(), node, several });
             }
             CLOSED => *self = Self::default(),
             _ => self.of_session(&event.session).into_iter().for_each(|tab| tab.apply(event)),

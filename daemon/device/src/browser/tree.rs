@@ -328,7 +328,7 @@ impl<'a> Builder<'a> {
             Shown::Other => {
                 // Pages often listen for clicks on large containers and handle those on the elements inside.
                 let is_small = element.bounds.area() * 4 < self.view.area();
-                let is_own = label.is_none() && !matches!(element.tag.as_str(), "LABEL" | "FORM");
+                let is_own = label.is_none() && !matches!(element.tag.as_str(), "LABEL" | "FORM" | "HTML" | "BODY");
                 // What the keyboard can reach takes input, unless it only scrolls.
                 let focusable = said.states.contains_key("focusable")
                     && !element.scrolls
@@ -370,7 +370,7 @@ fn texts(said: &Said<'_>, element: &Element, role: Role) -> (Option<String>, Opt
 }
 
 /// Returns a text on one line and of limited length; `None` if it is blank.
-fn shortened(text: &str) -> Option<String> {
+pub(super) fn shortened(text: &str) -> Option<String> {
     let text = cut::one_line(cut::head(text.trim(), MAX_TEXT));
     (!text.is_empty()).then_some(text)
 }

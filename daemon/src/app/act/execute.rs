@@ -232,7 +232,7 @@ impl Call {
             (Err(DriverError::Refused { .. }), TargetSpec::Point(point)) => {
                 let evidence = json!({"x": point.x, "y": point.y});
                 let (point, target, moved, fit, unmarked) = (*point, None, false, None, false);
-                return Ok(Some(ResolvedTarget { point, target, moved, fit, unmarked, evidence }));
+                return Ok(Some(ResolvedTarget { point, target, node: None, moved, fit, unmarked, evidence }));
             }
             (Err(error), _) => return Err(error.into()),
         };

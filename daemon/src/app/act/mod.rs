@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use afd_proto::act::{
     ActBack, ActCall, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActKey, ActLaunch, ActLongPress, ActResult,
-    ActScroll, ActScrollTo, ActStop, ActSwipe, ActTab, ActTap, ActText, AppParams, DragParams, FillParams, KeyParams,
-    PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TabParams, TapParams, TextParams,
+    ActScroll, ActScrollTo, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, AppParams, DragParams, FillParams,
+    KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TabParams, TapParams,
+    TextParams, UploadParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
@@ -32,6 +33,9 @@ use plan::{Inputs, Plan, Steps};
 use scroll::Search;
 use target_spec::{TargetSpec, check_length, coordinate, default_by};
 
+/// Maximum number of files of an upload.
+const MAX_FILES: usize = 100;
+
 /// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActTap, _, _>(|core, p| async move { touch(&core, Verb::Tap, &p).await });
@@ -47,6 +51,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActFill, _, _>(|core, p| async move { fill(&core, &p).await });
     methods.add::<ActText, _, _>(|core, p| async move { text(&core, &p).await });
     methods.add::<ActTab, _, _>(|core, p| async move { tab(&core, &p).await });
+    methods.add::<ActUpload, _, _>(|core, p| async move { upload(&core, &p).await });
     methods.add::<ActLaunch, _, _>(|core, p| async move { launch(&core, &p).await });
     methods.add::<ActStop, _, _>(|core, p| async move { stop(&core, &p).await });
     methods.add::<ActScrollTo, _, _>(|core, p| async move { scroll_to(&core, &p).await });
@@ -232,6 +237,30 @@ pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResu
     plan.action.slots.push("text".to_owned());
     plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.experience.secrets.hash(text)}));
     core.experience.secrets.remember(text);
+    run(core, params, plan).await
+}
+
+/// Implements `act.upload`.
+///
+/// # Errors
+/// If a file may not be given to pages, if the target is missing, ambiguous, covered or stale, or if the device fails to
+/// act.
+pub async fn upload(core: &Arc<Core>, params: &UploadParams) -> Result<Reply<ActResult>> {
+    let device = core.addressed(params)?.target.device;
+    if params.files.is_empty() || params.files.len() > MAX_FILES {
+        return Err(Error::param("files", "1 to 100 files", params.files.len()));
+    }
+    let mut files = Vec::with_capacity(params.files.len());
+    for (index, name) in params.files.iter().enumerate() {
+        let file = device.file(name)?;
+        files.push(file.map_err(|bad| Error::param(&format!("{}[{index}]", bad.path), bad.expected, bad.got))?);
+    }
+    let by = params.by.unwrap_or_else(|| default_by(&params.value));
+    let spec = TargetSpec::named(by, &params.value, (false, false), None)?;
+    let inputs: Inputs =
+        Box::new(move |point| point.map(|Point { x, y }| Input::Upload(x, y, files).into()).into_iter().collect());
+    let mut plan = Plan { target_spec: Some(spec), ..Plan::of(Verb::Upload, Steps::Send(inputs)) };
+    plan.action.slots.push("files".to_owned());
     run(core, params, plan).await
 }
 

@@ -36,6 +36,8 @@ const MAX_CANDIDATES: usize = 20;
 pub(in crate::app) struct ResolvedTarget {
     pub point: Point,
     pub target: Option<Target>,
+    /// Node id of the element that receives the touch; `None` for a point with nothing under it.
+    pub node: Option<String>,
     /// Whether the element that an alias refers to has moved since it was observed.
     pub moved: bool,
     /// How closely a label matched; `None` for targets other than labels.
@@ -435,6 +437,7 @@ pub(in crate::app) fn resolved(
     ResolvedTarget {
         point,
         target: index.map(|i| Target { name: name(i), ..target::describe(snapshot, i) }),
+        node: index.map(|i| snapshot.nodes[i].id.clone()),
         moved,
         fit: None,
         unmarked: false,

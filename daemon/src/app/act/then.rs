@@ -68,6 +68,7 @@ impl Call {
             expected: known.brief,
             keyboard: None,
             note: None,
+            news: None,
             waited_ms: 0,
             observation: None,
             refs: None,
@@ -88,6 +89,7 @@ impl Call {
             }
             Err(error) => look.note = Some(failed(&error)),
         }
+        look.news = self.device().news();
         look.waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         look
     }

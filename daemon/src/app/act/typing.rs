@@ -176,7 +176,8 @@ impl Call {
             .hint("delete them in the app, then use act text"));
         }
         event.sent = true;
-        self.send(guard, vec![Input::Tap(target.point.x, target.point.y)], event).await?;
+        let tap = self.on_target(Input::Tap(target.point.x, target.point.y).into(), Some(&target));
+        self.send_commands(guard, vec![tap], event).await?;
         let empty = self.clear(guard, &field, before, event).await?;
         if !text.expose().is_empty() {
             self.send_more(guard, Input::Text(text.clone()), event).await?;

@@ -1,5 +1,6 @@
 //! `device.*`: adds, removes, lists, leases and probes devices.
 
+mod downloads;
 pub(in crate::app) mod forwards;
 pub mod shell;
 pub mod usb;
@@ -9,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use afd_proto::ErrorCode;
 use afd_proto::device::{
-    AddParams, AddResult, DeviceAdd, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams,
-    DeviceRelease, DeviceRemove, DeviceSource, DeviceTabList, DeviceTabs, Devices, Health, LeaseParams, LeaseResult,
-    Packages, PackagesParams, ReleaseResult, RemoveParams, RemoveResult, Trial,
+    AddParams, AddResult, DeviceAdd, DeviceDownloads, DeviceHealth, DeviceLease, DeviceList, DevicePackages,
+    DeviceParams, DeviceRelease, DeviceRemove, DeviceSource, DeviceTabList, DeviceTabs, Devices, Health, LeaseParams,
+    LeaseResult, Packages, PackagesParams, ReleaseResult, RemoveParams, RemoveResult, Trial,
 };
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
@@ -31,6 +32,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DeviceLease, _, _>(|core, p| async move { lease(&core, &p).await });
     methods.add::<DeviceRelease, _, _>(|core, p| async move { release(&core, &p).await });
     methods.add::<DeviceTabs, _, _>(|core, p| async move { tabs(&core, &p).await });
+    methods.add::<DeviceDownloads, _, _>(|core, p| async move { downloads::downloads(&core, &p).await });
     methods.add::<DevicePackages, _, _>(|core, p| async move { packages(&core, &p).await });
 }
 

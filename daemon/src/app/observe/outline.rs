@@ -81,22 +81,17 @@ impl Call {
         let items = over_nodes(shown.snapshot().nodes.len(), || items(&shown));
         let items = shape.part.restrict(&shown, items)?;
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
-        let seen = before.as_ref().map_or(0, |b| b.rows);
-        // What was returned before is not returned again, and keeps its aliases.
-        let rows = match (&before, shape.part.more) {
-            (Some(_), true) => seen..seen.saturating_add(max),
-            (Some(_), false) => 0..seen.max(max),
-            (None, _) => 0..max,
-        };
-        let rows = rows.start.min(items.len())..rows.end.min(items.len());
-        keep_aliases_of(&mut shown, &items[..rows.end]);
+        let from = before.as_ref().filter(|_| shape.part.more).map_or(0, |b| b.rows).min(items.len());
+        let rows = from..items.len().min(from.saturating_add(max));
+        // What was returned before keeps its aliases. Changes are not truncated, so all elements keep theirs.
+        let is_diff = before.is_some() && !shape.part.more;
+        keep_aliases_of(&mut shown, &items[..if is_diff { items.len() } else { rows.end }]);
         capture.take_numbers(&shown);
         self.record_and_learn(capture, source, None).await;
-        self.core.experience.views.show(
-            self.session_id,
-            self.device_id,
-            shown.shown_refs(whole_page.is_some(), rows.end),
-        );
+        let seen =
+            if shape.part.within.is_some() { 0 } else { before.as_ref().map_or(rows.end, |b| b.rows.max(rows.end)) };
+        let received = shown.shown_refs(whole_page.is_some(), seen);
+        self.core.experience.views.show(self.session_id, self.device_id, received);
         let mut context = self.with_hints(capture, shape.hints, capture.refs().len()).await;
         if shape.format == Some(Format::Rows) {
             context.elements = Some(elements(&shown, &items[rows]));
@@ -104,9 +99,9 @@ impl Call {
         }
         let all_hints = shape.hints.is_some_and(HintsWanted::all);
         let whole = || whole(&shown, &items, &context, (rows.clone(), true), all_hints);
-        let changes = before.filter(|_| !shape.part.more).map(|b| {
-            (changes(&b, &shown, &items[rows.clone()], (&context, shape.after_action)), b.observation.clone())
-        });
+        let changes = before
+            .filter(|_| !shape.part.more)
+            .map(|b| (changes(&b, &shown, &items, (&context, shape.after_action)), b.observation.clone()));
         // The changes after an action may be longer than the whole page.
         let (outline, since) = match changes {
             Some((changes, _)) if shape.after_action && whole().len() < changes.len() => (whole(), None),
@@ -331,8 +326,7 @@ fn changes(
     let old_refs = before.snapshot.refs();
     let numbers: HashMap<usize, u32> = before.numbered().map(|(number, r)| (r.node, number)).collect();
     let old_title = before.place.title.as_deref();
-    let mut old = outline::items(&before.snapshot, old_refs, old_title);
-    old.truncate(before.rows);
+    let old = outline::items(&before.snapshot, old_refs, old_title);
     let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&old_refs[at].node)).map(|n| refs::alias(*n));
     let mut by_alias: HashMap<String, String> = HashMap::new();
     let mut texts: HashMap<String, usize> = HashMap::new();
@@ -346,13 +340,11 @@ fn changes(
     for item in items {
         let alias = alias(capture, item);
         let line = item.line(alias.as_deref());
-        match alias {
-            Some(alias) => match by_alias.remove(&alias) {
-                Some(before) if before == line => {}
-                Some(_) => different.push(line),
-                None => came.push(line),
-            },
-            None => match texts.get_mut(&line) {
+        match alias.and_then(|alias| by_alias.remove(&alias)) {
+            Some(before) if before == line => {}
+            Some(_) => different.push(line),
+            // Elements that the session did not receive have no alias in the earlier observation.
+            None => match texts.get_mut(&item.line(None)) {
                 Some(count) if *count > 0 => *count -= 1,
                 _ => came.push(line),
             },
@@ -364,6 +356,8 @@ fn changes(
             // The session knows the element of the alias, so the alias is enough.
             Some(alias) if by_alias.remove(&alias).is_some() => aliases.push(alias),
             Some(_) => {}
+            // The session does not know what it did not receive.
+            None if item.at.is_some() => {}
             None => {
                 let line = item.line(None);
                 if let Some(count) = texts.get_mut(&line).filter(|count| **count > 0) {

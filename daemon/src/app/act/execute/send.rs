@@ -29,6 +29,8 @@ impl Call {
         match steps {
             Steps::Send(inputs) => {
                 let commands = inputs(resolved.as_ref().map(|r| r.point));
+                let commands: Vec<Command> =
+                    commands.into_iter().map(|c| self.on_target(c, resolved.as_ref())).collect();
                 let (count, answers) = (commands.len(), Mutex::default());
                 let sent = AssertUnwindSafe(self.send_each(guard, commands, event, &answers)).catch_unwind().await;
                 match sent {
@@ -68,8 +70,18 @@ impl Call {
         let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
         let Point { x, y } = self.find_target(to, &capture, Gesture::Press)?.point;
         event.sent = true;
-        let result = self.send(guard, vec![input([from.point.x, from.point.y, x, y])], event).await?;
+        let drag = self.on_target(input([from.point.x, from.point.y, x, y]).into(), Some(&from));
+        let result = self.send_commands(guard, vec![drag], event).await?;
         Ok(SearchOutcome { result, resolved: Some(from), scrolls: 0 })
+    }
+
+    /// Adds to a touch of an element which element it must reach, on devices whose elements keep their node ids.
+    pub(in crate::app) fn on_target(&self, command: Command, target: Option<&ResolvedTarget>) -> Command {
+        let node = target.and_then(|target| target.node.clone()).filter(|_| self.device().knows_elements());
+        match (command, node) {
+            (Command::Input(input), Some(node)) if input.is_touch() => Input::On(node, Box::new(input)).into(),
+            (command, _) => command,
+        }
     }
 
     /// Sends inputs in order and returns the device's results, joined by "; ". Clears `event.sent` if nothing reached
@@ -80,7 +92,17 @@ impl Call {
         inputs: Vec<Input>,
         event: &mut Event,
     ) -> std::result::Result<String, DriverError> {
-        let (commands, answers) = (inputs.into_iter().map(Command::Input).collect(), Mutex::default());
+        self.send_commands(guard, inputs.into_iter().map(Command::Input).collect(), event).await
+    }
+
+    /// Like [`Call::send`], for commands.
+    pub(in crate::app) async fn send_commands(
+        &self,
+        guard: &DeviceGuard,
+        commands: Vec<Command>,
+        event: &mut Event,
+    ) -> std::result::Result<String, DriverError> {
+        let answers = Mutex::default();
         self.send_each(guard, commands, event, &answers).await?;
         Ok(answers.into_inner().join("; "))
     }

@@ -1,0 +1,175 @@
+//! Files that pages give to the user, as the events of the browser report them.
+
+use std::path::PathBuf;
+
+use afd_base::text::cut;
+use serde_json::Value;
+
+use super::cdp::Event;
+use crate::{Download, DownloadState};
+
+/// Maximum number of downloads that wait until they are taken.
+const MAX_WAITING: usize = 20;
+/// Maximum length of a file's name, in bytes. The longest extension that is kept counts.
+const MAX_NAME: usize = 120;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Running {
+    /// Id of the download, and name of its file.
+    id: String,
+    name: String,
+    bytes: u64,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    Complete,
+    Failed,
+}
+
+/// The downloads of a browser that were not taken yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Downloads {
+    all: Vec<Running>,
+    /// Maximum size of a file, in bytes.
+    max: u64,
+    /// Directory of the files.
+    dir: PathBuf,
+}
+
+impl Downloads {
+    /// Creates an empty list, for files of at most `max` bytes in a directory.
+    pub fn new(max: u64, dir: PathBuf) -> Self {
+        Self { all: Vec::new(), max, dir }
+    }
+
+    /// Applies an event. Returns the id of a download that must be stopped, because it is too large or one too many.
+    pub fn apply(&mut self, event: &Event) -> Option<String> {
+        let (params, max) = (&event.params, self.max);
+        let id = params["guid"].as_str()?;
+        match event.method.as_str() {
+            "Browser.downloadWillBegin" => {
+                let is_refused = self.all.len() >= MAX_WAITING;
+                if !is_refused {
+                    let name = safe_name(params["suggestedFilename"].as_str().unwrap_or_default());
+                    self.all.push(Running { id: id.to_owned(), name, bytes: 0, state: State::Running });
+                }
+                is_refused.then(|| id.to_owned())
+            }
+            "Browser.downloadProgress" => {
+                let size = |name: &str| params[name].as_f64().unwrap_or_default() as u64;
+                let one = self.all.iter_mut().find(|one| one.id == id && one.state == State::Running)?;
+                one.bytes = size("receivedBytes");
+                one.state = match params["state"].as_str() {
+                    _ if one.bytes.max(size("totalBytes")) > max => State::Failed,
+                    Some("completed") => State::Complete,
+                    Some("canceled") => State::Failed,
+                    _ => return None,
+                };
+                (one.state == State::Failed).then(|| id.to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the names of the downloads that were not taken.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|one| one.name.as_str())
+    }
+
+    /// Returns whether a download still runs.
+    pub fn is_busy(&self) -> bool {
+        self.all.iter().any(|one| one.state == State::Running)
+    }
+
+    /// Returns the downloads. Only those that still run are kept.
+    pub fn take(&mut self) -> Vec<Download> {
+        let shown = |one: &Running| Download {
+            name: one.name.clone(),
+            bytes: one.bytes,
+            state: match one.state {
+                State::Running => DownloadState::Running,
+                State::Complete => DownloadState::Complete(self.dir.join(&one.id)),
+                State::Failed => {
+                    // A file that turned out to be too large may be complete.
+                    let _ = std::fs::remove_file(self.dir.join(&one.id));
+                    DownloadState::Failed
+                }
+            },
+        };
+        let all = self.all.iter().map(shown).collect();
+        self.all.retain(|one| one.state == State::Running);
+        all
+    }
+}
+
+/// Returns a name for a file that a page has named: without directories and control characters, not hidden, and of
+/// limited length.
+fn safe_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last.chars().filter(|c| !c.is_control() && !"<>:\"|?*".contains(*c)).collect();
+    let plain = plain.trim().trim_start_matches('.');
+    let (stem, extension) = plain.rsplit_once('.').filter(|(_, e)| e.len() <= 10).unwrap_or((plain, ""));
+    let stem = cut::head(stem, MAX_NAME / 4);
+    match (stem.is_empty(), extension.is_empty()) {
+        (true, true) => "download".to_owned(),
+        (true, false) => format!("download.{extension}"),
+        (false, true) => stem.to_owned(),
+        (false, false) => format!("{stem}.{extension}"),
+    }
+}
+
+/// Returns whether an event is about a download.
+pub fn is_about_download(event: &Event) -> bool {
+    matches!(event.method.as_str(), "Browser.downloadWillBegin" | "Browser.downloadProgress")
+        && event.params["guid"] != Value::Null
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(method: &str, params: Value) -> Event {
+        Event { method: method.to_owned(), session: String::new(), params }
+    }
+
+    #[test]
+    fn names_of_pages_are_made_safe() {
+        for (name, safe) in [
+            ("report.csv", "report.csv"),
+            ("../../etc/passwd", "passwd"),
+            ("C:\\a\\b.exe", "b.exe"),
+            (".bashrc", "bashrc"),
+            ("a\nb\u{1b}.txt", "ab.txt"),
+            ("", "download"),
+            ("..", "download"),
+        ] {
+            assert_eq!(safe_name(name), safe, "{name:?}");
+        }
+        assert!(safe_name(&"x".repeat(500)).len() <= MAX_NAME);
+    }
+
+    #[test]
+    fn a_download_that_is_too_large_is_stopped() {
+        let mut downloads = Downloads::new(100, "/no/such/directory".into());
+        let begin = |id: &str| event("Browser.downloadWillBegin", json!({"guid": id, "suggestedFilename": "a.txt"}));
+        let progress = |id: &str, bytes: u64, state: &str| {
+            let sizes = json!({"guid": id, "receivedBytes": bytes, "totalBytes": 0, "state": state});
+            event("Browser.downloadProgress", sizes)
+        };
+        assert_eq!(downloads.apply(&begin("1")), None);
+        assert_eq!(downloads.apply(&begin("2")), None);
+        assert_eq!(downloads.apply(&progress("1", 90, "inProgress")), None);
+        assert_eq!(downloads.apply(&progress("2", 101, "inProgress")), Some("2".to_owned()));
+        let taken = downloads.take();
+        assert_eq!((&taken[0].state, &taken[1].state), (&DownloadState::Running, &DownloadState::Failed));
+        assert_eq!(downloads.apply(&progress("1", 95, "completed")), None);
+        let state = DownloadState::Complete("/no/such/directory/1".into());
+        assert_eq!(downloads.take(), [Download { name: "a.txt".into(), bytes: 95, state }]);
+        assert!(downloads.take().is_empty());
+    }
+}

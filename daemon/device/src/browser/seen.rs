@@ -1,0 +1,100 @@
+//! What the current tab showed when it was read last: which element a click must hit.
+
+use afd_screen::page::{Flag, Node, Rect, mask};
+
+use super::layout::Layout;
+
+/// A page as it was read last.
+#[derive(Default)]
+pub struct Seen {
+    /// Session of the tab.
+    pub session: String,
+    /// Its layout.
+    pub layout: Layout,
+    /// The elements that take input.
+    pub inputs: Vec<SeenInput>,
+}
+
+/// An element that took input.
+#[derive(Debug)]
+pub struct SeenInput {
+    /// Id of its node.
+    pub id: i64,
+    bounds: Rect,
+    /// Its name; `None` if it is a field, whose text is its value, or if it has none.
+    name: Option<String>,
+}
+
+impl SeenInput {
+    /// Describes a node; `None` if its id is not one of an element.
+    pub fn of(node: &Node) -> Option<Self> {
+        let name = node.text.as_deref().filter(|_| !node.is(Flag::Editable) && !node.password);
+        Some(Self { id: node.id.parse().ok()?, bounds: node.bounds, name: name.map(str::to_owned) })
+    }
+}
+
+impl Seen {
+    /// Returns the sessions of the frames of other sites at a point, innermost first, with the positions of their content
+    /// in the window.
+    pub fn foreign_at(&self, x: f64, y: f64) -> Vec<(String, f64, f64)> {
+        let is_there =
+            |owner: i64| self.layout.elements.get(&owner).is_some_and(|element| element.bounds.contains(x, y));
+        let foreign = self.layout.frames.iter().rev().filter(|frame| frame.session != self.session);
+        foreign
+            .filter(|frame| is_there(frame.owner))
+            .map(|frame| (frame.session.clone(), frame.at.0, frame.at.1))
+            .collect()
+    }
+
+    /// Returns the frame of another site that an element holds: its session, what is added to the ids of its nodes, and
+    /// the position of its content in the window.
+    pub fn frame_of(&self, element: i64) -> Option<(String, i64, (f64, f64))> {
+        let frame = self.layout.frames.iter().find(|frame| frame.owner == element && frame.session != self.session)?;
+        Some((frame.session.clone(), frame.offset, frame.at))
+    }
+
+    /// Returns the element that the frame of another site around a node is in; `None` if it is in no such frame.
+    pub fn owner_of(&self, node: i64) -> Option<i64> {
+        let (session, _) = self.layout.node_of(node)?;
+        let frame = self.layout.frames.iter().find(|frame| frame.session == session && session != self.session)?;
+        Some(frame.owner)
+    }
+
+    /// Returns whether a click at a point may be sent, given the topmost node `hit` at the point. It must be the element
+    /// `wanted` or a part of it, a part of its label, or lie with it in an element that takes input. If no element is
+    /// wanted, it must belong in this way to any element that took input there.
+    pub fn allows(&self, session: &str, (x, y): (f64, f64), hit: i64, wanted: Option<i64>) -> bool {
+        let there: Vec<i64> = self.inputs.iter().filter(|input| input.bounds.contains(x, y)).map(|i| i.id).collect();
+        if self.session != session || there.is_empty() && wanted.is_none() {
+            return true;
+        }
+        let tag = |id: &i64| self.layout.elements.get(id).map_or("", |element| element.tag.as_str());
+        let around: Vec<i64> = self.layout.around(hit).collect();
+        // The browser does not look into some frames.
+        let whole = around.iter().find(|id| **id == hit && matches!(tag(id), "IFRAME" | "FRAME") || tag(id) == "LABEL");
+        let is_part = |id: i64| {
+            around.contains(&id) || whole.is_some_and(|whole| self.layout.around(id).any(|node| node == *whole))
+        };
+        // A click on a text hits what the text is in.
+        let wanted = wanted.and_then(|wanted| self.layout.around(wanted).find(|id| !tag(id).starts_with('#')));
+        let Some(wanted) = wanted else { return there.into_iter().any(is_part) };
+        // What is drawn over an element can be a part of a control that holds both, and no other element.
+        let own = around.iter().find(|id| self.inputs.iter().any(|input| input.id == **id));
+        let is_in = |node: i64, outer: i64| self.layout.around(node).any(|around| around == outer);
+        let holds_only_it = |outer: &i64| {
+            let mut others = self.inputs.iter().filter(|input| input.id != *outer && input.id != wanted);
+            is_in(wanted, *outer) && !others.any(|input| is_in(input.id, *outer))
+        };
+        is_part(wanted) || own.is_some_and(holds_only_it)
+    }
+
+    /// Returns the name of an element, and whether it is the only one with that name but for digits; `None` if the
+    /// element took no input or has no name.
+    pub fn name_of(&self, id: i64) -> Option<(&str, bool)> {
+        let name = self.inputs.iter().find(|input| input.id == id)?.name.as_deref()?;
+        let masked = mask::digits(name);
+        let alike =
+            self.inputs.iter().filter_map(|input| input.name.as_deref()).filter(|one| mask::digits(one) == masked);
+        Some((name, alike.count() == 1))
+    }
+}
