@@ -228,6 +228,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "back",
             "home",
             "wait",
+            "read",
             "screenshot",
             "observe",
             "act",

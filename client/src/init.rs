@@ -156,7 +156,8 @@ impl Setup<'_> {
         let name = init.name.clone().unwrap_or_else(|| "browser".to_owned());
         let works = |url: &str| port_of(url).is_some_and(|port| TcpStream::connect(("127.0.0.1", port)).is_ok());
         let url = self.practice_url(&name, (Practice::Site, works), next, running)?;
-        self.add_kind(name, Some("browser"), url, None)
+        // The list of devices has the address without its path.
+        self.add_kind(name, Some("browser"), format!("{}/", url.trim_end_matches('/')), None)
     }
 
     /// Returns the URL of the practice phone or site of a device. Starts it, if it does not run.

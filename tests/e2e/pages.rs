@@ -1,7 +1,8 @@
 //! README and the pages in `docs`: each command that they show works, and each link has a target.
 //!
 //! Blocks fenced as `sh` are run, page by page, in an empty home directory with a practice phone. Blocks that need a
-//! build, a second terminal, a real phone or another service are fenced as `bash` and are not run.
+//! build, a second terminal, a real phone or another service are fenced as `bash` and are not run. Blocks fenced as
+//! `sh chromium` are run with a practice site instead of a phone.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -43,10 +44,15 @@ fn blocks(page: &str, word: &str) -> String {
     out
 }
 
-/// Runs the commands of a page in an empty home directory.
+/// Runs the commands of a page in an empty home directory, with a practice phone.
 fn run(name: &str) {
+    run_blocks(name, "sh", &["init", "practice"], "phonePid");
+}
+
+/// Runs the blocks of a page in a language, after `init` has started what `practice` is the process id of.
+fn run_blocks(name: &str, language: &str, init: &[&str], practice: &str) {
     let page = std::fs::read_to_string(repository(name)).expect("reads");
-    let script = blocks(&page, "sh");
+    let script = blocks(&page, language);
     assert!(!script.is_empty(), "{name} shows no command");
     let home = temporary_home();
     let programs = programs::path("afctl").parent().expect("a directory").to_owned();
@@ -54,8 +60,8 @@ fn run(name: &str) {
         std::iter::once(programs).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     )
     .expect("a path");
-    let (init, _) = envelope(&afctl(home.path()).args(["init", "practice"]).output().expect("runs"));
-    let phone = init["data"]["phonePid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("a practice phone");
+    let (init, _) = envelope(&afctl(home.path()).args(init).output().expect("runs"));
+    let phone = init["data"][practice].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("a practice phone");
     let work = home.path().join("work");
     std::fs::create_dir(&work).expect("a directory");
     // The environment of `afctl` above.
@@ -105,6 +111,14 @@ run_pages! {
     operations_work: "docs/operations.md",
     settings_work: "docs/settings.md",
     protocol_works: "docs/protocol.md",
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn tours_of_the_browser_work() {
+    for page in ["README.md", "docs/getting-started.md"] {
+        run_blocks(page, "sh chromium", &["init", "browser", "practice"], "sitePid");
+    }
 }
 
 #[test]

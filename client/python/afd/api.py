@@ -52,6 +52,9 @@ DeviceUse: TypeAlias = Literal["none", "filter", "observed", "reached"]
 # Direction of a scroll.
 Direction: TypeAlias = Literal["up", "down", "left", "right"]
 
+# What became of a download.
+DownloadStatus: TypeAlias = Literal["running", "complete", "failed"]
+
 # Effect of a method.
 Effect: TypeAlias = Literal["read", "act", "admin"]
 
@@ -191,7 +194,7 @@ Then: TypeAlias = Literal["outline", "diff", "page", "none"]
 Until: TypeAlias = Literal["text", "activity", "gone", "settled"]
 
 # Verb of an action: the operations of `act.*` and `recover.*`.
-Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "hover", "swipe", "drag", "tab", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "wait"]
+Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "hover", "swipe", "drag", "upload", "tab", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "wait"]
 
 
 class ActResultReply(TypedDict):
@@ -735,6 +738,25 @@ class Dismissal(TypedDict):
     probability: float
 
 
+class DownloadInfo(TypedDict):
+    """A file that a page gave."""
+
+    artifact: NotRequired[SavedArtifact]
+    bytes: int
+    name: str
+    state: DownloadStatus
+
+
+class DownloadListReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    device: str
+    downloads: List[DownloadInfo]
+    recorded: NotRequired[bool]
+    session: str
+    traceId: str
+
+
 class Element(TypedDict):
     """An element on the screen, including plain text."""
 
@@ -1161,6 +1183,7 @@ class Look(TypedDict):
     changed: bool | None
     expected: NotRequired[str]
     keyboard: NotRequired[KeyboardChange]
+    news: NotRequired[str]
     note: NotRequired[str]
     observation: NotRequired[Context]
     refs: NotRequired[RefRows]
@@ -1429,6 +1452,20 @@ class PageSnapshot(TypedDict):
     nodeCount: NotRequired[int]
     observationId: str
     refCount: NotRequired[int]
+
+
+class PageTextReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    device: str
+    lines: List[str]
+    next: NotRequired[int]
+    observationId: str
+    recorded: NotRequired[bool]
+    session: str
+    title: NotRequired[str]
+    traceId: str
+    whole: bool
 
 
 # Result of `visual.path`.
@@ -3202,6 +3239,10 @@ class ActMethods:
         """Makes a tab of a browser the current one, opens an empty one, or closes one."""
         return self._call("act.tab", {"tab": tab, "close": close, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
+    def upload(self, *, files: List[str], value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Taps an element of a page that asks for files, and gives it files."""
+        return self._call("act.upload", {"files": files, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
     def launch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Launches an app."""
         return self._call("act.launch", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
@@ -3235,9 +3276,13 @@ class ObserveMethods:
         """Reads the interactive elements of the screen, each with an alias."""
         return self._call("observe.refs", {"device": device, "format": format, "full": full, "hints": hints, "maxRows": max_rows, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 
-    def page(self, *, artifact_dir: str | None = None, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: HintsWanted | None = None, include: List[Part] | None = None, max_rows: int | None = None, save_dir: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> PageReply:
+    def page(self, *, artifact_dir: str | None = None, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: HintsWanted | None = None, include: List[Part] | None = None, max_rows: int | None = None, more: bool | None = None, save_dir: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None, whole: bool | None = None, within: str | None = None) -> PageReply:
         """Reads the page: base context, rows, refs, and hints from the memory."""
-        return self._call("observe.page", {"artifactDir": artifact_dir, "device": device, "format": format, "full": full, "hints": hints, "include": include, "maxRows": max_rows, "saveDir": save_dir, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
+        return self._call("observe.page", {"artifactDir": artifact_dir, "device": device, "format": format, "full": full, "hints": hints, "include": include, "maxRows": max_rows, "more": more, "saveDir": save_dir, "session": session, "settle": settle, "since": since, "waitMs": wait_ms, "whole": whole, "within": within}, device=True, session=True)
+
+    def text(self, *, device: str | None = None, from_: int | None = None, max_chars: int | None = None, session: str | None = None, wait_ms: int | None = None, within: str | None = None) -> PageTextReply:
+        """Reads the text of the page, without aliases: of the whole page in a browser, else of what is in sight."""
+        return self._call("observe.text", {"device": device, "from": from_, "maxChars": max_chars, "session": session, "waitMs": wait_ms, "within": within}, device=True, session=True)
 
     def last(self, *, device: str | None = None, session: str | None = None) -> LastPageReply:
         """Returns the last observed page of the device, regardless of the observing session, without reading the screen."""
@@ -3316,6 +3361,10 @@ class DeviceMethods:
     def tabs(self, *, device: str | None = None, session: str | None = None) -> DeviceTabListReply:
         """Lists the tabs of a browser."""
         return self._call("device.tabs", {"device": device, "session": session}, device=True, session=True)
+
+    def downloads(self, *, device: str | None = None, session: str | None = None, wait_ms: int | None = None) -> DownloadListReply:
+        """Returns the files that the pages of a browser gave since the last call, and saves them as artifacts."""
+        return self._call("device.downloads", {"device": device, "session": session, "waitMs": wait_ms}, device=True, session=True)
 
     def connect_usb(self, *, local_port: int | None = None, name: str | None = None, print_only: bool | None = None, serial: str | None = None, request_key: str | None = None) -> ConnectUsbResult:
         """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device."""

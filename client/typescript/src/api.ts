@@ -548,6 +548,26 @@ export interface Dismissal {
   probability: number;
 }
 
+/** A file that a page gave. */
+export interface DownloadInfo {
+  artifact?: SavedArtifact;
+  bytes: number;
+  name: string;
+  state: DownloadStatus;
+}
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface DownloadListReply {
+  device: string;
+  downloads: DownloadInfo[];
+  recorded?: boolean;
+  session: string;
+  traceId: string;
+}
+
+/** What became of a download. */
+export type DownloadStatus = "running" | "complete" | "failed";
+
 /** Effect of a method. */
 export type Effect = "read" | "act" | "admin";
 
@@ -995,6 +1015,7 @@ export interface Look {
   changed: boolean | null;
   expected?: string;
   keyboard?: KeyboardChange;
+  news?: string;
   note?: string;
   observation?: Context;
   refs?: RefRows;
@@ -1294,6 +1315,19 @@ export interface PageSnapshot {
   nodeCount?: number;
   observationId: string;
   refCount?: number;
+}
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface PageTextReply {
+  device: string;
+  lines: string[];
+  next?: number;
+  observationId: string;
+  recorded?: boolean;
+  session: string;
+  title?: string;
+  traceId: string;
+  whole: boolean;
 }
 
 /** Part of a page observation. */
@@ -2423,7 +2457,7 @@ export interface Vacuumed {
 }
 
 /** Verb of an action: the operations of `act.*` and `recover.*`. */
-export type Verb = "tap" | "longPress" | "doubleTap" | "hover" | "swipe" | "drag" | "tab" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
+export type Verb = "tap" | "longPress" | "doubleTap" | "hover" | "swipe" | "drag" | "upload" | "tab" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
 
 /** A backup that was checked and can be restored. */
 export interface VerifiedBackup {
@@ -3225,6 +3259,11 @@ export class ActMethods {
     return this.#call("act.tab", params, { device: true, session: true, key: true });
   }
 
+  /** Taps an element of a page that asks for files, and gives it files. */
+  upload(params: { files: string[]; value: string; by?: By; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.upload", params, { device: true, session: true, key: true });
+  }
+
   /** Launches an app. */
   launch(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.launch", params, { device: true, session: true, key: true });
@@ -3268,8 +3307,13 @@ export class ObserveMethods {
   }
 
   /** Reads the page: base context, rows, refs, and hints from the memory. */
-  page(params: { artifactDir?: string; device?: string; format?: ObservationFormat; full?: boolean; hints?: HintsWanted; include?: Part[]; maxRows?: number; saveDir?: string; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<PageReply> {
+  page(params: { artifactDir?: string; device?: string; format?: ObservationFormat; full?: boolean; hints?: HintsWanted; include?: Part[]; maxRows?: number; more?: boolean; saveDir?: string; session?: string; settle?: boolean; since?: string; waitMs?: number; whole?: boolean; within?: string } = {}): Promise<PageReply> {
     return this.#call("observe.page", params, { device: true, session: true });
+  }
+
+  /** Reads the text of the page, without aliases: of the whole page in a browser, else of what is in sight. */
+  text(params: { device?: string; from?: number; maxChars?: number; session?: string; waitMs?: number; within?: string } = {}): Promise<PageTextReply> {
+    return this.#call("observe.text", params, { device: true, session: true });
   }
 
   /** Returns the last observed page of the device, regardless of the observing session, without reading the screen. */
@@ -3369,6 +3413,11 @@ export class DeviceMethods {
   /** Lists the tabs of a browser. */
   tabs(params: { device?: string; session?: string } = {}): Promise<DeviceTabListReply> {
     return this.#call("device.tabs", params, { device: true, session: true });
+  }
+
+  /** Returns the files that the pages of a browser gave since the last call, and saves them as artifacts. */
+  downloads(params: { device?: string; session?: string; waitMs?: number } = {}): Promise<DownloadListReply> {
+    return this.#call("device.downloads", params, { device: true, session: true });
   }
 
   /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device. */

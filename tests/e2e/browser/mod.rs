@@ -1,5 +1,6 @@
 //! A real Chromium as a device: pages of a local web server are read, acted on and remembered.
 
+mod moving;
 mod shop;
 
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Text for the focused element of a page, which may be in a frame.
 
 use afd_proto::keys::KeyName;
+use afd_screen::page::outline::plain;
 use serde_json::{Value, json};
 
 use super::cdp::CdpError;
@@ -40,20 +41,22 @@ const FOCUS_LIST: &str = "(x, y) => {
 }";
 
 /// Function that sets the value of a focused list of choices, or of a field with a picker. Returns whether it did;
-/// `unknown` if the list has no such choice.
+/// the choices, as a text, if the list has no such choice.
 const SET_VALUE: &str = "(text) => {
     const at = focused();
     if (/^I?FRAME$/.test(at?.tagName)) return 'frame';
     const notify = () => ['input', 'change'].forEach(kind => at.dispatchEvent(new Event(kind, {bubbles: true})));
     if (at?.tagName === 'SELECT') {
         const plain = text => text.trim().replace(/\\s+/g, ' ').toLowerCase();
+        const shown = text => text.trim().replace(/\\s+/g, ' ').slice(0, 60);
         const choice = text => [...at.options].find(one => plain(one.label) === plain(text)) || [...at.options].find(one => one.value === text);
         const several = at.multiple && !choice(text) ? text.split(/[\\n,]/).filter(part => part.trim()) : [text];
         const choices = several.map(choice);
         if (choices.some(one => !one || one.disabled)) {
             const before = at[Symbol.for('afd.before')];
             if (before) [...at.options].forEach((one, index) => { one.selected = before.includes(index) });
-            return 'unknown';
+            const labels = [...at.options].filter(one => !one.disabled).slice(0, 25).map(one => JSON.stringify(shown(one.label)));
+            return 'choices: ' + labels.join(', ') + (at.options.length > 25 ? ', ...' : '');
         }
         if (at.multiple) at.selectedIndex = -1;
         choices.forEach(one => { one.selected = true });
@@ -148,8 +151,9 @@ impl Page<'_> {
     /// If it is a list of choices without that choice.
     pub(super) async fn text(&self, text: &str) -> Result<(), DriverError> {
         let set = self.in_focus(SET_VALUE, Some(text)).await?;
-        if set == "unknown" {
-            return Err(DriverError::Refused { status: None, message: "the list has no such choice".into() });
+        if let Some(choices) = set.as_str() {
+            let message = format!("the list has no such choice; {}", plain(choices));
+            return Err(DriverError::Refused { status: None, message: message.into() });
         }
         if set == true {
             return Ok(());

@@ -73,6 +73,10 @@ const REMOVE: &str = "function() {
     return guard?.stopped;
 }";
 
+fn changed(how: &str) -> DriverError {
+    DriverError::Covered(format!("what came to its place ({how})"))
+}
+
 /// A guard that was added.
 pub(super) struct Guard {
     /// Session of the element.
@@ -108,13 +112,13 @@ impl Page<'_> {
             && !(is_only && mask::digits(&now) == mask::digits(&name))
         {
             self.remove(guards).await?;
-            return Err(DriverError::Covered("it has another name now".to_owned()));
+            return Err(changed("it has another name now"));
         }
         Ok(guards)
     }
 
     async fn add(&self, session: String, node: i64, hit: Option<i64>, digits: bool) -> Result<Guard, DriverError> {
-        let gone = || DriverError::Covered("the element is gone".to_owned());
+        let gone = || changed("it is gone");
         let object = self.object(&session, node).await?.ok_or_else(gone)?;
         let hit = match hit {
             Some(hit) => self.object(&session, hit).await?,
@@ -140,7 +144,7 @@ impl Page<'_> {
             let done = self.ask(&session, "Runtime.callFunctionOn", remove).await.ok().flatten();
             match done.as_ref().and_then(|done| done["result"]["value"].as_str()) {
                 Some("changed") => {
-                    stopped = Err(DriverError::Covered("it has changed just before the touch".to_owned()));
+                    stopped = Err(changed("it has changed"));
                 }
                 Some("late") => {
                     let message = "the page changed between the press and the click, which it did not get".into();

@@ -163,8 +163,11 @@ impl Page<'_> {
         {
             hit = inner + offset;
         }
-        let is_it = self.running.seen.lock().allows(&self.tab.session, (x, y), hit, self.wanted);
-        if is_it { Ok(Some(hit)) } else { Err(DriverError::Covered("another element".to_owned())) }
+        let seen = self.running.seen.lock();
+        match seen.allows(&self.tab.session, (x, y), hit, self.wanted) {
+            true => Ok(Some(hit)),
+            false => Err(DriverError::Covered(seen.describe(hit))),
+        }
     }
 
     /// Returns the node at a point of the window of a session; `None` if there is none, or if a dialog opened.

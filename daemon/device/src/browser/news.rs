@@ -3,18 +3,10 @@
 use afd_base::text::cut;
 
 use super::running::Running;
+use super::tabs::Before;
 
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 60;
-
-/// What there was before an input.
-#[derive(Debug, Default)]
-pub struct Before {
-    /// Number of tabs that had been opened so far.
-    opened: u64,
-    /// Number of downloads that were not taken.
-    downloads: usize,
-}
 
 impl Running {
     /// Notes what there is before an input.

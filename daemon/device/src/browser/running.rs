@@ -11,9 +11,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::cdp::{Cdp, CdpError};
 use super::layout::{FrameIn, Layout};
-use super::news::Before;
 use super::seen::{Seen, SeenInput};
-use super::tabs::{self, Duty, ForeignFrame, Tab, Tabs};
+use super::tabs::{self, Before, Duty, ForeignFrame, Tab, Tabs};
 use super::{address, dialog, layout, tree};
 use crate::DriverError;
 use afd_screen::page::snapshot::{Snapshot, Window, WindowKind};

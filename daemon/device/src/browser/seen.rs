@@ -1,8 +1,16 @@
 //! What the current tab showed when it was read last: which element a click must hit.
 
+use afd_screen::page::outline::quoted;
 use afd_screen::page::{Flag, Node, Rect, mask};
 
 use super::layout::Layout;
+
+/// Maximum length of a name in an error, in characters.
+const MAX_NAME: usize = 60;
+/// Maximum area of a control, as a multiple of the area of the element in it that takes the input.
+const MAX_SPREAD: i64 = 4;
+/// Area up to which an element counts as small, in square CSS pixels. The element that takes the input can be hidden.
+const SMALL: i64 = 32 * 32;
 
 /// A page as it was read last.
 #[derive(Default)]
@@ -46,6 +54,20 @@ impl Seen {
             .collect()
     }
 
+    /// Describes a node for an error: the name of the element that takes input around it, else its tag and id or class.
+    pub fn describe(&self, node: i64) -> String {
+        let around: Vec<i64> = self.layout.around(node).collect();
+        let input = around.iter().find_map(|id| self.inputs.iter().find(|input| input.id == *id)?.name.as_deref());
+        if let Some(name) = input {
+            return quoted(name, MAX_NAME);
+        }
+        let named = around.iter().filter_map(|id| self.layout.elements.get(id)).find_map(|element| {
+            let name = element.id.as_deref().or(element.class.as_deref())?;
+            Some(format!("{} {}", element.tag.to_lowercase(), quoted(name, MAX_NAME)))
+        });
+        named.unwrap_or_else(|| "another element".to_owned())
+    }
+
     /// Returns the frame of another site that an element holds: its session, what is added to the ids of its nodes, and
     /// the position of its content in the window.
     pub fn frame_of(&self, element: i64) -> Option<(String, i64, (f64, f64))> {
@@ -82,8 +104,10 @@ impl Seen {
         let own = around.iter().find(|id| self.inputs.iter().any(|input| input.id == **id));
         let is_in = |node: i64, outer: i64| self.layout.around(node).any(|around| around == outer);
         let holds_only_it = |outer: &i64| {
+            let area = |id: i64| self.layout.elements.get(&id).map_or(0, |element| element.bounds.area());
+            let is_tight = area(*outer) <= MAX_SPREAD * area(wanted).max(SMALL);
             let mut others = self.inputs.iter().filter(|input| input.id != *outer && input.id != wanted);
-            is_in(wanted, *outer) && !others.any(|input| is_in(input.id, *outer))
+            is_tight && is_in(wanted, *outer) && !others.any(|input| is_in(input.id, *outer))
         };
         is_part(wanted) || own.is_some_and(holds_only_it)
     }

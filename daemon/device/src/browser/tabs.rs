@@ -109,6 +109,15 @@ pub enum Duty {
     },
 }
 
+/// What there was before an input.
+#[derive(Debug, Default)]
+pub struct Before {
+    /// Number of tabs that had been opened so far.
+    pub opened: u64,
+    /// Number of downloads that were not taken.
+    pub downloads: usize,
+}
+
 /// The tabs of a browser. The last one in the list is the current one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tabs {

@@ -328,7 +328,9 @@ impl<'a> Builder<'a> {
             Shown::Other => {
                 // Pages often listen for clicks on large containers and handle those on the elements inside.
                 let is_small = element.bounds.area() * 4 < self.view.area();
-                let is_own = label.is_none() && !matches!(element.tag.as_str(), "LABEL" | "FORM" | "HTML" | "BODY");
+                let is_own = label.is_none()
+                    && said.role != "RootWebArea"
+                    && !matches!(element.tag.as_str(), "LABEL" | "FORM" | "HTML" | "BODY");
                 // What the keyboard can reach takes input, unless it only scrolls.
                 let focusable = said.states.contains_key("focusable")
                     && !element.scrolls

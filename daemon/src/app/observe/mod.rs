@@ -131,7 +131,7 @@ async fn observed<P: Observes>(
     let shape = params.shape();
     let outline = match shape.is_outline() {
         true => {
-            shape.part.check(&shape, &call)?;
+            shape.part.check(shape.since.is_some(), &call)?;
             Some(call.shaped(&mut capture, source, &shape).await?)
         }
         false => None,

@@ -4,7 +4,6 @@
 use afd_screen::page::outline::{Item, quoted};
 use afd_screen::page::section;
 
-use super::outline::Shape;
 use super::screen_capture::ScreenCapture;
 use crate::app::{Call, Error, Result};
 
@@ -32,11 +31,11 @@ impl PagePart {
     ///
     /// # Errors
     /// If they do not, or if it does not.
-    pub(super) fn check(&self, shape: &Shape, call: &Call) -> Result<()> {
-        if self.more && shape.since.is_some() {
+    pub(super) fn check(&self, has_since: bool, call: &Call) -> Result<()> {
+        if self.more && has_since {
             return Err(Error::param("more", "no `since` beside it", "both"));
         }
-        if self.within.is_some() && (self.more || shape.since.is_some()) {
+        if self.within.is_some() && (self.more || has_since) {
             return Err(Error::param("within", "no `since` and no `more` beside it", "both"));
         }
         if self.whole {

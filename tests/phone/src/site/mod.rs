@@ -1,5 +1,5 @@
 //! The practice site: the web pages of an invented shop, for browsers. It needs no network, and remembers nothing but
-//! which of its two designs it shows.
+//! which of its two versions it shows.
 
 mod files;
 
@@ -55,16 +55,16 @@ pub async fn start(port: u16) -> std::io::Result<Site> {
 }
 
 async fn serve(listener: TcpListener) {
-    let design = Arc::new(AtomicU8::new(1));
+    let version = Arc::new(AtomicU8::new(1));
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
-                let design = design.clone();
+                let version = version.clone();
                 let answer = service_fn(move |request| {
-                    let design = design.clone();
-                    async move { Ok::<_, std::convert::Infallible>(handle(request, &design).await) }
+                    let version = version.clone();
+                    async move { Ok::<_, std::convert::Infallible>(handle(request, &version).await) }
                 });
                 connections.spawn(async move {
                     // A browser that goes away ends the connection with an error that can be ignored.
@@ -76,7 +76,7 @@ async fn serve(listener: TcpListener) {
     }
 }
 
-async fn handle(request: Request<Incoming>, design: &AtomicU8) -> Answer {
+async fn handle(request: Request<Incoming>, version: &AtomicU8) -> Answer {
     let (head, body) = request.into_parts();
     let path = head.uri.path().to_owned();
     match head.method {
@@ -84,7 +84,7 @@ async fn handle(request: Request<Incoming>, design: &AtomicU8) -> Answer {
             let Ok(body) = http_body_util::Limited::new(body, MAX_UPLOAD).collect().await else {
                 return text(StatusCode::PAYLOAD_TOO_LARGE, "the file is too large");
             };
-            post(&path, &body.to_bytes(), design)
+            post(&path, &body.to_bytes(), version)
         }
         Method::GET | Method::HEAD => {
             let cookies = head.headers.get(header::COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -92,17 +92,17 @@ async fn handle(request: Request<Incoming>, design: &AtomicU8) -> Answer {
             match path.strip_prefix("/slow/") {
                 Some(rest) => {
                     tokio::time::sleep(SLOW).await;
-                    get(&format!("/{rest}"), signed_in, design)
+                    get(&format!("/{rest}"), signed_in, version)
                 }
                 None if path.starts_with("/pending/") => std::future::pending().await,
-                None => get(&path, signed_in, design),
+                None => get(&path, signed_in, version),
             }
         }
         _ => text(StatusCode::METHOD_NOT_ALLOWED, "expected GET or POST"),
     }
 }
 
-fn get(path: &str, signed_in: bool, design: &AtomicU8) -> Answer {
+fn get(path: &str, signed_in: bool, version: &AtomicU8) -> Answer {
     let name = path.trim_matches('/');
     let is_private = name == "account" || name.starts_with("account/");
     if name == "logout" {
@@ -124,22 +124,22 @@ fn get(path: &str, signed_in: bool, design: &AtomicU8) -> Answer {
         }
         return answer;
     }
-    match page(if name.is_empty() { "index" } else { name }, design.load(Ordering::Relaxed)) {
+    match page(if name.is_empty() { "index" } else { name }, version.load(Ordering::Relaxed)) {
         Some(content) => with_type(content, "text/html; charset=utf-8"),
         None => text(StatusCode::NOT_FOUND, "no such page"),
     }
 }
 
 /// Returns the page with a name, or the one that handles the names below it.
-fn page(name: &str, design: u8) -> Option<&'static [u8]> {
-    let of_design = |name: &str| {
-        let new = (design == 2).then(|| files::file(&format!("redesign/{name}.html"))).flatten();
+fn page(name: &str, version: u8) -> Option<&'static [u8]> {
+    let of_version = |name: &str| {
+        let new = (version == 2).then(|| files::file(&format!("redesign/{name}.html"))).flatten();
         new.or_else(|| files::file(&format!("pages/{name}.html")))
     };
-    of_design(name).or_else(|| page(name.rsplit_once('/')?.0, design))
+    of_version(name).or_else(|| page(name.rsplit_once('/')?.0, version))
 }
 
-fn post(path: &str, body: &[u8], design: &AtomicU8) -> Answer {
+fn post(path: &str, body: &[u8], version: &AtomicU8) -> Answer {
     match path {
         "/login" => {
             let form: HashMap<String, String> = query(&String::from_utf8_lossy(body));
@@ -155,7 +155,7 @@ fn post(path: &str, body: &[u8], design: &AtomicU8) -> Answer {
             None => text(StatusCode::BAD_REQUEST, "expected a form with one file"),
         },
         "/design/1" | "/design/2" => {
-            design.store(if path.ends_with('2') { 2 } else { 1 }, Ordering::Relaxed);
+            version.store(if path.ends_with('2') { 2 } else { 1 }, Ordering::Relaxed);
             text(StatusCode::OK, "done")
         }
         _ => text(StatusCode::NOT_FOUND, "no such page"),
@@ -213,14 +213,14 @@ mod tests {
 
     #[test]
     fn a_page_handles_the_names_below_it_and_the_account_is_private() {
-        let design = AtomicU8::new(1);
+        let version = AtomicU8::new(1);
         for path in ["/", "/product/17", "/shop/green", "/app/board"] {
-            assert_eq!(get(path, false, &design).status(), StatusCode::OK, "{path}");
+            assert_eq!(get(path, false, &version).status(), StatusCode::OK, "{path}");
         }
-        let login = |path: &str| get(path, false, &design).headers().get(header::LOCATION).cloned();
+        let login = |path: &str| get(path, false, &version).headers().get(header::LOCATION).cloned();
         assert_eq!(login("/account/orders").expect("a redirect"), "/login");
         assert_eq!(login("/accounts"), None);
-        assert_eq!(get("/no/such/page", false, &design).status(), StatusCode::NOT_FOUND);
+        assert_eq!(get("/no/such/page", false, &version).status(), StatusCode::NOT_FOUND);
         assert_ne!(page("index", 1), page("index", 2));
     }
 
