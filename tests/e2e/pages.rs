@@ -77,8 +77,8 @@ fn run_blocks(name: &str, language: &str, init: &[&str], practice: &str) {
         .expect("runs");
     let (stopped, _) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
     daemon::send_signal(phone, "KILL");
-    let said = String::from_utf8_lossy(&ran.stderr);
-    let tail: Vec<&str> = said.lines().rev().take(12).collect();
+    let said = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
+    let tail: Vec<&str> = said.lines().rev().take(24).collect();
     assert!(
         ran.status.success(),
         "{name}: {:?}\n{}",

@@ -9,15 +9,18 @@ use tokio::process::{Child, Command};
 const NAMES: [&str; 6] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "brave-browser", "microsoft-edge"];
 
+/// Directories in which browsers are installed. A daemon that is started as a service may have another `PATH`.
+const USUAL: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/snap/bin"];
+
 /// Shell script that starts a browser whose pipes are this process's standard input and output. The browser expects them
 /// as file descriptors 3 and 4.
 const WITH_PIPES: &str = "exec 3<&0 4>&1 </dev/null >/dev/null; exec \"$@\"";
 
 /// Returns the executable of an installed browser.
 pub fn installed() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let in_path = |name: &str| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
-    NAMES.iter().find_map(|name| in_path(name))
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = || std::env::split_paths(&path).chain(USUAL.iter().map(PathBuf::from));
+    NAMES.iter().find_map(|name| dirs().map(|dir| dir.join(name)).find(|file| file.is_file()))
 }
 
 /// Starts a browser with the profile in a directory. The browser saves its cookies and exits when its pipes are closed.
