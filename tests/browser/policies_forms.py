@@ -127,7 +127,7 @@ def form_sequence_2(b):
 def form_sequence_3(b):
     """Chooses an option of a drop-down list, then taps a button."""
     option, button = b.match(r'Choose (.*?) from the dropdown, then click the button labeled "(\w+)"')
-    b.tap(b.page.fields()[0] if b.page.fields() else b.page.all()[0], then=True)
+    b.tap(b.page.all()[0], then=True)
     b.act("scrollTo", text=option, exactMatch=True)
     b.reach(option, then=True)
     b.tap(button)

@@ -10,7 +10,7 @@ const MAX_NAME: usize = 60;
 /// Maximum area of a control, as a multiple of the area of the element in it that takes the input.
 const MAX_SPREAD: i64 = 4;
 /// Area up to which an element counts as small, in square CSS pixels. The element that takes the input can be hidden.
-const SMALL: i64 = 32 * 32;
+const SMALL: i64 = 64 * 64;
 
 /// A page as it was read last.
 #[derive(Default)]
@@ -100,16 +100,17 @@ impl Seen {
         // A click on a text hits what the text is in.
         let wanted = wanted.and_then(|wanted| self.layout.around(wanted).find(|id| !tag(id).starts_with('#')));
         let Some(wanted) = wanted else { return there.into_iter().any(is_part) };
-        // What is drawn over an element can be a part of a control that holds both, and no other element.
-        let own = around.iter().find(|id| self.inputs.iter().any(|input| input.id == **id));
+        is_part(wanted) || self.is_one_control(&around, wanted)
+    }
+
+    /// Returns whether what is drawn over an element is a part of the same control: if what is around both is hardly larger
+    /// than the element, and holds no other element that takes input. `around` are the nodes around what is drawn there.
+    fn is_one_control(&self, around: &[i64], wanted: i64) -> bool {
         let is_in = |node: i64, outer: i64| self.layout.around(node).any(|around| around == outer);
-        let holds_only_it = |outer: &i64| {
-            let area = |id: i64| self.layout.elements.get(&id).map_or(0, |element| element.bounds.area());
-            let is_tight = area(*outer) <= MAX_SPREAD * area(wanted).max(SMALL);
-            let mut others = self.inputs.iter().filter(|input| input.id != *outer && input.id != wanted);
-            is_tight && is_in(wanted, *outer) && !others.any(|input| is_in(input.id, *outer))
-        };
-        is_part(wanted) || own.is_some_and(holds_only_it)
+        let Some(both) = around.iter().copied().find(|id| is_in(wanted, *id)) else { return false };
+        let area = |id: i64| self.layout.elements.get(&id).map_or(0, |element| element.bounds.area());
+        let mut others = self.inputs.iter().map(|input| input.id).filter(|id| *id != wanted && *id != both);
+        area(both) <= MAX_SPREAD * area(wanted).max(SMALL) && !others.any(|id| is_in(id, both))
     }
 
     /// Returns the name of an element, and whether it is the only one with that name but for digits; `None` if the
