@@ -1,9 +1,10 @@
 //! `afctl init`: adds the first device, prompts for everything that the options do not give, and finally shows the
 //! device's screen.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use afd_proto::config::{ConfigSet, SetParams};
 use afd_proto::device::{
@@ -154,7 +155,7 @@ impl Setup<'_> {
 
     fn site(&self, init: &Init, next: &mut Vec<String>, running: &mut Option<u64>) -> Result<AddResult, Failure> {
         let name = init.name.clone().unwrap_or_else(|| "browser".to_owned());
-        let works = |url: &str| port_of(url).is_some_and(|port| TcpStream::connect(("127.0.0.1", port)).is_ok());
+        let works = |url: &str| port_of(url).is_some_and(is_practice_site);
         let url = self.practice_url(&name, (Practice::Site, works), next, running)?;
         // The list of devices has the address without its path.
         self.add_kind(name, Some("browser"), format!("{}/", url.trim_end_matches('/')), None)
@@ -181,6 +182,10 @@ impl Setup<'_> {
             what.name()
         ));
         if known.is_some_and(|known| known.trim_end_matches('/') != url.trim_end_matches('/')) {
+            if what == Practice::Site {
+                let message = format!("the name {name} belongs to a device with another address");
+                return Err(Failure::new("CONFLICT", message, FAILED).with_hint("choose another name: --name NAME"));
+            }
             self.call::<DeviceRemove>(&RemoveParams { name: name.to_owned() })?;
         }
         Ok(url)
@@ -280,6 +285,19 @@ impl Practice {
     fn name(self) -> &'static str {
         if self == Practice::Site { "site" } else { "phone" }
     }
+}
+
+/// Returns whether the server at a port of this machine is a practice site.
+fn is_practice_site(port: u16) -> bool {
+    let asked = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+        stream.write_all(b"GET /site.js HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")?;
+        let mut answer = Vec::new();
+        stream.take(100_000).read_to_end(&mut answer)?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    };
+    asked().is_ok_and(|answer| answer.contains("Harbour Tea"))
 }
 
 fn port_of(url: &str) -> Option<u16> {

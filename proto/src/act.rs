@@ -78,7 +78,7 @@ wire! {
         pub keyboard: Option<KeyboardChange>,
         /// Remark about the outcome, for example `nothing changed`.
         pub note: Option<String>,
-        /// What else the action caused, such as a tab that opened or a download; absent if nothing.
+        /// What else has happened, such as a tab that opened or a download that began; absent if nothing has.
         pub news: Option<String>,
         /// Time until the outcome was observed, in milliseconds.
         pub waited_ms: u64,

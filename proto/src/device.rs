@@ -310,7 +310,7 @@ wire! {
         pub tabs: Vec<TabInfo>,
     }
 
-    /// A file that a page gave.
+    /// A download.
     pub struct DownloadInfo {
         /// Name that the page suggests, without directories. It comes from the page.
         pub name: String,
@@ -324,7 +324,7 @@ wire! {
 
     /// Result of `device.downloads`.
     pub struct DownloadList {
-        /// The files since the last call, in the order in which they began.
+        /// The downloads since the last call, in the order in which they began.
         pub downloads: Vec<DownloadInfo>,
     }
 
@@ -352,7 +352,7 @@ methods! {
     DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}";
     /// Lists the tabs of a browser.
     DeviceTabs = "device.tabs" (DeviceParams, DEVICE) -> Reply<DeviceTabList>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}", TABS;
-    /// Returns the files that the pages of a browser gave since the last call, and saves them as artifacts.
+    /// Returns the downloads of a browser since the last call, and saves them as artifacts. At most 20 can wait to be returned.
     DeviceDownloads = "device.downloads" (DownloadsParams, DEVICE) -> Reply<DownloadList>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported, StoreFull, StoreUnavailable], r#"{"waitMs":5000}"#, DOWNLOADS;
     /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;

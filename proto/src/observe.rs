@@ -106,10 +106,10 @@ device_params! {
 
     /// Parameters of `observe.text`.
     #[derive(Default)]
-    pub struct TextParams {
+    pub struct ReadParams {
         /// Part of the page to read: the text of a heading, the name of a list or an area, or a kind of area such as `main`.
         pub within: Option<String>,
-        /// Number of lines to leave out.
+        /// Number of lines to skip.
         pub from: Option<u32> = 0,
         /// Maximum length of the text, in characters.
         pub max_chars: Option<u32> where 100..=100_000 = 8_000,
@@ -419,11 +419,11 @@ wire! {
         pub observation_id: String,
         /// Title of the page; absent if it has none.
         pub title: Option<String>,
-        /// Lines of the text, as the page shows them. Headings begin with `# `.
+        /// Lines of the text, each with at most 2000 characters. Headings begin with `# `.
         pub lines: Vec<String>,
         /// Whether the text includes what is scrolled out of sight.
         pub whole: bool,
-        /// Number of lines before the first one that was not returned, for `from`; absent if there are no more.
+        /// Value of `from` for the next call; absent if there are no more lines.
         pub next: Option<u32>,
     }
 
@@ -453,7 +453,7 @@ methods! {
     /// Reads the page: base context, rows, refs, and hints from the memory.
     ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], r#"{"include":["refs"]}"#, LOOK;
     /// Reads the text of the page, without aliases: of the whole page in a browser, else of what is in sight.
-    ObserveText = "observe.text" (TextParams, DEVICE) -> Reply<PageText>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxChars":4000}"#, READ;
+    ObserveText = "observe.text" (ReadParams, DEVICE) -> Reply<PageText>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxChars":4000}"#, READ;
     /// Returns the last observed page of the device, regardless of the observing session, without reading the screen.
     ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
     /// Waits until a condition holds on the screen, without blocking the device for other calls.

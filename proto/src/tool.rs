@@ -251,7 +251,7 @@ pub(crate) const DEVICES: Tool = Tool {
 pub(crate) const UPLOAD: Tool = Tool {
     name: "af_upload",
     toolset: Toolset::Gestures,
-    about: "Give files to the element of a page that asks for them, such as a button \"Attach a file\".",
+    about: "Upload files with a file field or an upload button of a page, such as \"Attach a file\".",
     takes: &["value", "files"],
     sends: r#"{"then":"diff"}"#,
 };
@@ -259,7 +259,7 @@ pub(crate) const UPLOAD: Tool = Tool {
 pub(crate) const DOWNLOADS: Tool = Tool {
     name: "af_downloads",
     toolset: Toolset::Gestures,
-    about: "Wait for the files that pages gave since the last call, and say where they were saved.",
+    about: "Wait for the downloads since the last call, and say where they were saved.",
     takes: &["waitMs"],
     sends: "{}",
 };

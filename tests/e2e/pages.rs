@@ -49,7 +49,8 @@ fn run(name: &str) {
     run_blocks(name, "sh", &["init", "practice"], "phonePid");
 }
 
-/// Runs the blocks of a page in a language, after `init` has started what `practice` is the process id of.
+/// Runs the blocks of a page in a language, after `init`. `practice` is the field of its result with the process id of what
+/// it started.
 fn run_blocks(name: &str, language: &str, init: &[&str], practice: &str) {
     let page = std::fs::read_to_string(repository(name)).expect("reads");
     let script = blocks(&page, language);

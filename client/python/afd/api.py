@@ -739,7 +739,7 @@ class Dismissal(TypedDict):
 
 
 class DownloadInfo(TypedDict):
-    """A file that a page gave."""
+    """A download."""
 
     artifact: NotRequired[SavedArtifact]
     bytes: int
@@ -3363,7 +3363,7 @@ class DeviceMethods:
         return self._call("device.tabs", {"device": device, "session": session}, device=True, session=True)
 
     def downloads(self, *, device: str | None = None, session: str | None = None, wait_ms: int | None = None) -> DownloadListReply:
-        """Returns the files that the pages of a browser gave since the last call, and saves them as artifacts."""
+        """Returns the downloads of a browser since the last call, and saves them as artifacts. At most 20 can wait to be returned."""
         return self._call("device.downloads", {"device": device, "session": session, "waitMs": wait_ms}, device=True, session=True)
 
     def connect_usb(self, *, local_port: int | None = None, name: str | None = None, print_only: bool | None = None, serial: str | None = None, request_key: str | None = None) -> ConnectUsbResult:

@@ -33,7 +33,7 @@ pub enum Act {
     Scroll(Scroll),
     /// Scroll down, then up, until an element is on the screen, for up to --timeout-ms
     ScrollTo(ScrollTo),
-    /// Give files to the element of a page that asks for them
+    /// Upload files with a file field or an upload button of a page
     Upload(Upload),
     /// Choose, open or close a tab of a browser
     Tab(Tab),
@@ -417,7 +417,7 @@ pub struct Upload {
     /// Alias such as @n3, or the label of the element
     #[arg(value_name = "TARGET")]
     what: String,
-    /// File to give, below a directory that `browser.upload_dirs` names; repeatable
+    /// File to upload: an absolute path, or a path relative to a directory in `browser.upload_dirs`; repeatable
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Property that identifies the element [default: ref for an alias, else label]

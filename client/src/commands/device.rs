@@ -35,7 +35,7 @@ pub enum Device {
     Release,
     /// List the tabs of a browser
     Tabs,
-    /// Wait for the files that the pages of a browser gave since the last call, and save them
+    /// Wait for the downloads of a browser since the last call, and save them
     Downloads(Downloads),
     /// List the packages installed on the device
     Packages {

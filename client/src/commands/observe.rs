@@ -2,7 +2,7 @@
 
 use afd_proto::observe::{
     Column, Format, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText, ObserveTop,
-    ObserveWait, PageParams, Part, RefsParams, ScreenParams, TextParams, TopParams, Until, WaitParams,
+    ObserveWait, PageParams, Part, ReadParams, RefsParams, ScreenParams, TopParams, Until, WaitParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams,
@@ -113,7 +113,7 @@ pub struct Page {
     /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
-    /// Show the whole page, with what is scrolled out of sight; only for browsers
+    /// Show the whole page, including what is out of sight; only for browsers
     #[arg(long, conflicts_with = "full")]
     whole: bool,
     /// Continue after the elements that were shown last
@@ -130,7 +130,7 @@ pub struct Text {
     /// Read a part of the page: the text of a heading, or the name or kind of an area
     #[arg(long = "in", value_name = "NAME")]
     within: Option<String>,
-    /// Number of lines to leave out
+    /// Number of lines to skip
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     from: Option<u32>,
     /// Maximum length of the text, in characters
@@ -330,9 +330,9 @@ impl Page {
 }
 
 impl Text {
-    fn params(self) -> TextParams {
+    fn params(self) -> ReadParams {
         let Text { within, from, max_chars, wait_ms } = self;
-        TextParams { within, from, max_chars, wait_ms, ..TextParams::default() }
+        ReadParams { within, from, max_chars, wait_ms, ..ReadParams::default() }
     }
 }
 

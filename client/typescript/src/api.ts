@@ -548,7 +548,7 @@ export interface Dismissal {
   probability: number;
 }
 
-/** A file that a page gave. */
+/** A download. */
 export interface DownloadInfo {
   artifact?: SavedArtifact;
   bytes: number;
@@ -3415,7 +3415,7 @@ export class DeviceMethods {
     return this.#call("device.tabs", params, { device: true, session: true });
   }
 
-  /** Returns the files that the pages of a browser gave since the last call, and saves them as artifacts. */
+  /** Returns the downloads of a browser since the last call, and saves them as artifacts. At most 20 can wait to be returned. */
   downloads(params: { device?: string; session?: string; waitMs?: number } = {}): Promise<DownloadListReply> {
     return this.#call("device.downloads", params, { device: true, session: true });
   }

@@ -131,7 +131,7 @@ impl Device {
         self.unsupported("exchanges no files", "use a browser")
     }
 
-    /// Returns what the last input caused apart from the page in front; `None` if nothing.
+    /// Returns what has happened apart from the page in front since this was asked last; `None` if nothing has.
     pub fn news(&self) -> Option<String> {
         self.driver().news()
     }

@@ -251,7 +251,8 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
-    /// Returns what the last input caused apart from the page in front, such as a tab that opened; `None` if nothing.
+    /// Returns what has happened apart from the page in front since this was asked last, such as a tab that opened; `None` if
+    /// nothing has.
     fn news(&self) -> Option<String> {
         None
     }

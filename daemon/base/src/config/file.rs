@@ -120,7 +120,8 @@ sections! {
         upload_dirs: Vec<String> [file_only true] = Vec::new();
         /// Maximum size of a downloaded file, in bytes; 0 refuses all downloads.
         max_download_bytes: u64 [range 0..=200_000_000] [file_only true] = 64_000_000;
-        /// Permissions that pages get if they ask, such as `geolocation`. All others are refused.
+        /// Permissions that pages get if they ask, such as `geolocation`, by their names in the web's Permissions API. The
+        /// other ones that afd knows are refused.
         permissions: Vec<String> [file_only true] = Vec::new();
     }
 

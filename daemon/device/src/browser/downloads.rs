@@ -10,13 +10,17 @@ use crate::{Download, DownloadState};
 
 /// Maximum number of downloads that wait until they are taken.
 const MAX_WAITING: usize = 20;
-/// Maximum length of a file's name, in bytes. The longest extension that is kept counts.
-const MAX_NAME: usize = 120;
+/// Maximum length of a file's name without its extension, in characters.
+const MAX_NAME: usize = 60;
+/// Maximum length of an extension, in bytes.
+const MAX_EXTENSION: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Running {
     /// Id of the download, and name of its file.
     id: String,
+    /// Number of the download, counted from 1.
+    number: u64,
     name: String,
     bytes: u64,
     state: State,
@@ -33,6 +37,8 @@ enum State {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Downloads {
     all: Vec<Running>,
+    /// Number of downloads that began so far.
+    begun: u64,
     /// Maximum size of a file, in bytes.
     max: u64,
     /// Directory of the files.
@@ -42,7 +48,7 @@ pub struct Downloads {
 impl Downloads {
     /// Creates an empty list, for files of at most `max` bytes in a directory.
     pub fn new(max: u64, dir: PathBuf) -> Self {
-        Self { all: Vec::new(), max, dir }
+        Self { all: Vec::new(), begun: 0, max, dir }
     }
 
     /// Applies an event. Returns the id of a download that must be stopped, because it is too large or one too many.
@@ -54,13 +60,19 @@ impl Downloads {
                 let is_refused = self.all.len() >= MAX_WAITING;
                 if !is_refused {
                     let name = safe_name(params["suggestedFilename"].as_str().unwrap_or_default());
-                    self.all.push(Running { id: id.to_owned(), name, bytes: 0, state: State::Running });
+                    self.begun += 1;
+                    let (id, number) = (id.to_owned(), self.begun);
+                    self.all.push(Running { id, number, name, bytes: 0, state: State::Running });
                 }
                 is_refused.then(|| id.to_owned())
             }
             "Browser.downloadProgress" => {
                 let size = |name: &str| params[name].as_f64().unwrap_or_default() as u64;
-                let one = self.all.iter_mut().find(|one| one.id == id && one.state == State::Running)?;
+                let Some(one) = self.all.iter_mut().find(|one| one.id == id && one.state == State::Running) else {
+                    // One that was refused may have been complete before it was stopped.
+                    let is_refused = self.all.iter().all(|one| one.id != id);
+                    return (is_refused && params["state"] == "completed").then(|| id.to_owned());
+                };
                 one.bytes = size("receivedBytes");
                 one.state = match params["state"].as_str() {
                     _ if one.bytes.max(size("totalBytes")) > max => State::Failed,
@@ -74,9 +86,19 @@ impl Downloads {
         }
     }
 
-    /// Returns the names of the downloads that were not taken.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().map(|one| one.name.as_str())
+    /// Returns the path of the file of a download.
+    pub fn file(&self, id: &str) -> PathBuf {
+        self.dir.join(id)
+    }
+
+    /// Returns the number of downloads that began so far.
+    pub fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Returns the names of the downloads that began after the first `number` ones and were not taken.
+    pub fn names_since(&self, number: u64) -> impl Iterator<Item = &str> {
+        self.all.iter().filter(move |one| one.number > number).map(|one| one.name.as_str())
     }
 
     /// Returns whether a download still runs.
@@ -111,8 +133,8 @@ fn safe_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().filter(|c| !c.is_control() && !"<>:\"|?*".contains(*c)).collect();
     let plain = plain.trim().trim_start_matches('.');
-    let (stem, extension) = plain.rsplit_once('.').filter(|(_, e)| e.len() <= 10).unwrap_or((plain, ""));
-    let stem = cut::head(stem, MAX_NAME / 4);
+    let (stem, extension) = plain.rsplit_once('.').filter(|(_, e)| e.len() <= MAX_EXTENSION).unwrap_or((plain, ""));
+    let stem = cut::head(stem, MAX_NAME);
     match (stem.is_empty(), extension.is_empty()) {
         (true, true) => "download".to_owned(),
         (true, false) => format!("download.{extension}"),
@@ -150,7 +172,7 @@ mod tests {
         ] {
             assert_eq!(safe_name(name), safe, "{name:?}");
         }
-        assert!(safe_name(&"x".repeat(500)).len() <= MAX_NAME);
+        assert!(safe_name(&"x".repeat(500)).chars().count() == MAX_NAME);
     }
 
     #[test]

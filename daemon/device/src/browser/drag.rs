@@ -20,7 +20,13 @@ impl Page<'_> {
     /// If another element is in front of the first point, or the page does not respond.
     pub(super) async fn drag(&self, [x1, y1, x2, y2]: [f64; 4], ms: u32) -> Result<(), DriverError> {
         let hit = self.check_hit(x1, y1).await?;
-        let guard = self.guard(hit).await?;
+        let guard = self.guard(hit, true).await?;
+        let dragged = self.drag_guarded([x1, y1, x2, y2], ms).await;
+        let removed = self.remove(guard).await;
+        dragged.and(removed)
+    }
+
+    async fn drag_guarded(&self, [x1, y1, x2, y2]: [f64; 4], ms: u32) -> Result<(), DriverError> {
         // A drag that begins on selected text would move that text.
         self.evaluate(&self.tab.session, "getSelection()?.removeAllRanges()").await?;
         self.send("Input.setInterceptDrags", json!({"enabled": true})).await?;
@@ -29,8 +35,7 @@ impl Page<'_> {
         // What was pressed is released, whatever happened before.
         let released = self.drop_at(x2, y2).await;
         let restored = self.send("Input.setInterceptDrags", json!({"enabled": false})).await;
-        let removed = self.remove(guard).await;
-        dragged.and(released).and(restored).and(removed)
+        dragged.and(released).and(restored)
     }
 
     async fn move_pressed(&self, [x1, y1, x2, y2]: [f64; 4], time: Duration) -> Result<(), DriverError> {

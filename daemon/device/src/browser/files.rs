@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Browser;
 use super::cdp::CdpError;
 use super::input::Page;
-use super::tabs::Chooser;
+use super::tabs::{Chooser, Tabs};
 use crate::{BadParam, Download, DriverError, DriverFuture, Transfers};
 
 /// Maximum wait until an element that was tapped asks for files.
@@ -41,7 +41,7 @@ impl Transfers for Browser {
             let mut tabs = running.tabs.subscribe();
             let wait = Duration::from_millis(ms);
             // A download begins a moment after the click that asks for it.
-            let begun = tabs.wait_for(|tabs| tabs.downloads.names().count() > 0);
+            let begun = tabs.wait_for(|tabs| tabs.downloads.names_since(0).count() > 0);
             let _ = tokio::time::timeout(wait.min(BEGUN_WITHIN), begun).await.is_ok();
             let done = tabs.wait_for(|tabs| !tabs.downloads.is_busy());
             let _ = tokio::time::timeout(wait, done).await.is_ok();
@@ -62,7 +62,12 @@ impl Page<'_> {
         self.running.tabs.send_modify(|tabs| tabs.chooser = None);
         self.click(x, y, 1, Duration::ZERO).await?;
         let mut tabs = self.running.tabs.subscribe();
-        let asked = tabs.wait_for(|tabs| tabs.chooser.is_some());
+        // Another tab can ask for files at the same time.
+        let is_ours = |tabs: &Tabs, chooser: &Chooser| {
+            chooser.session == self.tab.session
+                || tabs.frames(&self.tab.session).iter().any(|frame| frame.session == chooser.session)
+        };
+        let asked = tabs.wait_for(|tabs| tabs.chooser.as_ref().is_some_and(|chooser| is_ours(tabs, chooser)));
         let asked = tokio::time::timeout(ASKED_WITHIN, asked).await.ok().and_then(Result::ok);
         let chooser = asked.and_then(|tabs| tabs.chooser.clone());
         let Chooser { session, node, several } = chooser.ok_or_else(|| refused("the element asks for no file"))?;

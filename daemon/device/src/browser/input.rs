@@ -101,7 +101,7 @@ impl Page<'_> {
 
     pub(super) async fn click(&self, x: f64, y: f64, times: u32, held: Duration) -> Result<(), DriverError> {
         let hit = self.check_hit(x, y).await?;
-        let guard = self.guard(hit).await?;
+        let guard = self.guard(hit, false).await?;
         let clicked = self.click_guarded((x, y), times, held).await;
         let removed = self.remove(guard).await;
         clicked.and(removed)

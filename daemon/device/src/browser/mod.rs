@@ -175,6 +175,8 @@ impl Browser {
         let first = tokio::time::timeout(self.timeout, has_tab).await.ok().and_then(Result::ok);
         let first = first.and_then(|tabs| tabs.current().map(|tab| tab.session.clone()));
         let first = first.ok_or_else(|| failed("the browser has no tab".to_owned()))?;
+        // The first tab is no news.
+        let _ = running.news();
         // A start page that cannot be opened does not keep others from being opened.
         let opened = running.navigate(&first, &self.start_page).await;
         if running.cdp.is_closed() {
@@ -185,7 +187,7 @@ impl Browser {
 }
 
 /// Permissions that a page can ask for, by the names that the browser uses.
-const PERMISSIONS: [&str; 12] = [
+const PERMISSIONS: [&str; 19] = [
     "geolocation",
     "notifications",
     "camera",
@@ -198,6 +200,13 @@ const PERMISSIONS: [&str; 12] = [
     "window-management",
     "persistent-storage",
     "storage-access",
+    "midi-sysex",
+    "display-capture",
+    "nfc",
+    "payment-handler",
+    "background-sync",
+    "periodic-background-sync",
+    "screen-wake-lock",
 ];
 
 impl Browser {
@@ -210,7 +219,8 @@ impl Browser {
             _ => json!({"behavior": "allowAndName", "downloadPath": download_dir, "eventsEnabled": true}),
         };
         cdp.call("", "Browser.setDownloadBehavior", behavior).await?;
-        for name in PERMISSIONS {
+        let named = self.permissions.iter().map(String::as_str);
+        for name in PERMISSIONS.into_iter().chain(named.filter(|name| !PERMISSIONS.contains(name))) {
             let setting = if self.permissions.iter().any(|one| one == name) { "granted" } else { "denied" };
             // Versions of the browser differ in the permissions that they know.
             let _ =
@@ -313,7 +323,6 @@ impl Driver for Browser {
     fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         Box::pin(async move {
             let running = self.running().await?;
-            running.begin();
             match input {
                 Input::Tab(id) => {
                     running.choose(id).await?;

@@ -1,6 +1,6 @@
-//! What an input caused beside the page in front: tabs, downloads, and requests for files.
+//! What happened apart from the page in front: tabs that opened, downloads, and requests for files.
 
-use afd_base::text::cut;
+use afd_screen::page::outline::quoted;
 
 use super::running::Running;
 use super::tabs::Before;
@@ -9,27 +9,23 @@ use super::tabs::Before;
 const MAX_NAME: usize = 60;
 
 impl Running {
-    /// Notes what there is before an input.
-    pub fn begin(&self) {
+    /// Returns what has happened since this was asked last; `None` if nothing has.
+    pub fn news(&self) -> Option<String> {
+        let mut asks = false;
         self.tabs.send_if_modified(|tabs| {
-            tabs.chooser = None;
-            *self.before.lock() = Before { opened: tabs.opened, downloads: tabs.downloads.names().count() };
+            asks = tabs.chooser.take().is_some();
             false
         });
-    }
-
-    /// Returns what has happened since the last input began; `None` if nothing has.
-    pub fn news(&self) -> Option<String> {
-        let (tabs, before) = (self.tabs.borrow(), self.before.lock());
+        let tabs = self.tabs.borrow();
+        let now = Before { opened: tabs.opened, downloads: tabs.downloads.begun() };
+        let before = std::mem::replace(&mut *self.before.lock(), now);
         let mut news = Vec::new();
         if tabs.opened > before.opened {
             news.push(format!("opened tab t{}", tabs.opened));
         }
-        let quoted = |name: &str| format!("\"{}\"", cut::one_line(cut::head(name, MAX_NAME)).replace('"', "'"));
-        news.extend(
-            tabs.downloads.names().skip(before.downloads).map(|name| format!("download of {} began", quoted(name))),
-        );
-        if tabs.chooser.is_some() {
+        let begun = tabs.downloads.names_since(before.downloads);
+        news.extend(begun.map(|name| format!("download of {} began", quoted(name, MAX_NAME))));
+        if asks {
             news.push("the page asks for a file, which an upload to the same element gives".to_owned());
         }
         (!news.is_empty()).then(|| news.join("; "))

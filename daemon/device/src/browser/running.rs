@@ -58,9 +58,13 @@ pub async fn attend(
         let Some(cdp) = cdp.upgrade() else { return };
         match duty {
             Duty::Watch(session) => tokio::spawn(watch_target(cdp, tabs.clone(), session)),
-            Duty::Stop(id) => tokio::spawn(async move {
-                let _ = cdp.call("", "Browser.cancelDownload", json!({"guid": id})).await;
-            }),
+            Duty::Stop(id) => {
+                let file = tabs.borrow().downloads.file(&id);
+                tokio::spawn(async move {
+                    let _ = cdp.call("", "Browser.cancelDownload", json!({"guid": id})).await;
+                    let _ = tokio::fs::remove_file(file).await;
+                })
+            }
             Duty::Check { session, request, url } => {
                 tokio::spawn(check(cdp, session, request, rules.check(&url).is_ok()))
             }

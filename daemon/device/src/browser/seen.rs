@@ -75,6 +75,16 @@ impl Seen {
         Some((frame.session.clone(), frame.offset, frame.at))
     }
 
+    /// Returns the id of the frame that a node is in.
+    pub fn frame_around(&self, node: i64) -> Option<String> {
+        let (session, _) = self.layout.node_of(node)?;
+        let owners = self.layout.around(node).skip(1);
+        let inner = owners.filter_map(|id| self.layout.frames.iter().find(|frame| frame.owner == id && id != 0));
+        let of_session = || self.layout.frames.iter().find(|frame| frame.session == session);
+        let frame = inner.into_iter().find(|frame| frame.session == session).or_else(of_session)?;
+        Some(frame.id.clone())
+    }
+
     /// Returns the element that the frame of another site around a node is in; `None` if it is in no such frame.
     pub fn owner_of(&self, node: i64) -> Option<i64> {
         let (session, _) = self.layout.node_of(node)?;
@@ -87,7 +97,11 @@ impl Seen {
     /// wanted, it must belong in this way to any element that took input there.
     pub fn allows(&self, session: &str, (x, y): (f64, f64), hit: i64, wanted: Option<i64>) -> bool {
         let there: Vec<i64> = self.inputs.iter().filter(|input| input.bounds.contains(x, y)).map(|i| i.id).collect();
-        if self.session != session || there.is_empty() && wanted.is_none() {
+        // Another tab may have opened since.
+        if self.session != session {
+            return wanted.is_none();
+        }
+        if there.is_empty() && wanted.is_none() {
             return true;
         }
         let tag = |id: &i64| self.layout.elements.get(id).map_or("", |element| element.tag.as_str());

@@ -109,13 +109,13 @@ pub enum Duty {
     },
 }
 
-/// What there was before an input.
+/// What was reported last.
 #[derive(Debug, Default)]
 pub struct Before {
-    /// Number of tabs that had been opened so far.
+    /// Number of tabs that had been opened.
     pub opened: u64,
-    /// Number of downloads that were not taken.
-    pub downloads: usize,
+    /// Number of downloads that had begun.
+    pub downloads: u64,
 }
 
 /// The tabs of a browser. The last one in the list is the current one.

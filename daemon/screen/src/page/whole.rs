@@ -6,8 +6,7 @@ use super::snapshot::{Flag, Lazy, Snapshot};
 /// on the screen. Returns `None` if the device reports nothing out of sight, or if something in front hides the page.
 pub fn of(snapshot: &Snapshot) -> Option<Snapshot> {
     let all = || 0..snapshot.nodes.len();
-    let is_hidden = |i: usize| snapshot.nodes[i].is(Flag::Visible) && snapshot.hidden_by(i).is_some();
-    if !all().any(|i| snapshot.nodes[i].is(Flag::OutOfSight)) || all().any(is_hidden) {
+    if !all().any(|i| snapshot.nodes[i].is(Flag::OutOfSight)) || is_covered(snapshot) {
         return None;
     }
     let mut whole = Snapshot { size: None, ..snapshot.clone() };
@@ -21,6 +20,11 @@ pub fn of(snapshot: &Snapshot) -> Option<Snapshot> {
     }
     whole.geometry = Lazy::default();
     Some(whole)
+}
+
+/// Returns whether something in front hides a part of the page.
+pub fn is_covered(snapshot: &Snapshot) -> bool {
+    (0..snapshot.nodes.len()).any(|i| snapshot.nodes[i].is(Flag::Visible) && snapshot.hidden_by(i).is_some())
 }
 
 #[cfg(test)]

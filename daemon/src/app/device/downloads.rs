@@ -17,11 +17,24 @@ use afd_device::{Download, DownloadState};
 /// If the device gives no files, or if a file cannot be saved.
 pub async fn downloads(core: &Arc<Core>, params: &DownloadsParams) -> Result<Reply<DownloadList>> {
     let call = core.call(params).await?;
-    let mut downloads = Vec::new();
+    let (mut downloads, mut failure) = (Vec::new(), None);
     for download in call.device().downloads(params.wait_ms()).await? {
-        downloads.push(saved(&call, download).await?);
+        let failed = DownloadInfo {
+            name: download.name.clone(),
+            bytes: download.bytes,
+            state: DownloadStatus::Failed,
+            artifact: None,
+        };
+        // One file that cannot be saved does not lose the others.
+        downloads.push(saved(&call, download).await.unwrap_or_else(|error| {
+            failure = Some(error);
+            failed
+        }));
     }
-    Ok(call.reply(DownloadList { downloads }))
+    match failure {
+        Some(error) if downloads.iter().all(|download| download.artifact.is_none()) => Err(error),
+        _ => Ok(call.reply(DownloadList { downloads })),
+    }
 }
 
 /// Saves a file as an artifact, if it is complete.

@@ -155,7 +155,7 @@ fn keep_aliases_of(capture: &mut ScreenCapture, shown: &[Item]) {
 }
 
 /// Returns the title shown in the first line of an outline, which the elements need not repeat.
-fn title(capture: &ScreenCapture) -> Option<&str> {
+pub(super) fn title(capture: &ScreenCapture) -> Option<&str> {
     capture.structures().and_then(|s| s.front.title.as_deref()).map(|title| as_shown(capture, title))
 }
 
@@ -165,7 +165,7 @@ fn as_shown<'a>(capture: &'a ScreenCapture, title: &'a str) -> &'a str {
     texts.into_iter().find(|text| mask::digits(text) == title).unwrap_or(title)
 }
 
-pub(super) fn items(capture: &ScreenCapture) -> Vec<Item> {
+fn items(capture: &ScreenCapture) -> Vec<Item> {
     outline::items(capture.snapshot(), capture.refs(), title(capture))
 }
 
@@ -281,7 +281,7 @@ fn whole(
         text.push_str(alias.as_deref().and_then(|alias| at_lines.get(alias)).map_or("", String::as_str));
     }
     if left > 0 {
-        let _ = write!(text, "\n{left} more elements: look with more, or with a larger maxRows");
+        let _ = write!(text, "\n{left} more elements: raise maxRows, or look again with more");
     }
     text + &below
 }

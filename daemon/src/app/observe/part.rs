@@ -36,7 +36,8 @@ impl PagePart {
             return Err(Error::param("more", "no `since` beside it", "both"));
         }
         if self.within.is_some() && (self.more || has_since) {
-            return Err(Error::param("within", "no `since` and no `more` beside it", "both"));
+            let expected = "no `since` and no `more` beside it; `maxRows` returns more of a part";
+            return Err(Error::param("within", expected, "both"));
         }
         if self.whole {
             call.device().check_whole()?;

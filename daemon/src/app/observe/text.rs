@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::observe::{PageText, TextParams};
+use afd_proto::observe::{PageText, ReadParams};
 use afd_proto::vocabulary::{ObservationSource, Reply};
 
 use super::capture::CaptureOptions;
@@ -11,23 +11,22 @@ use super::outline;
 use super::part::PagePart;
 use crate::app::{Core, Result};
 use afd_device::Device;
-use afd_screen::page::{outline as lines, readable};
+use afd_screen::page::{outline as items, readable, whole};
 
 /// Implements `observe.text`.
 ///
 /// # Errors
 /// If the screen cannot be read, or has no such part.
-pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<PageText>> {
+pub async fn text(core: &Arc<Core>, params: &ReadParams) -> Result<Reply<PageText>> {
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let options = CaptureOptions { settle: true, wait: Duration::from_millis(params.wait_ms()) };
     let capture = call.capture(options, first).await?;
     call.record_and_learn(&capture, ObservationSource::Screen, None).await;
     let whole_page = if call.device().knows_elements() { capture.whole_page() } else { None };
-    let is_all = |capture: &_| call.device().knows_elements() && lines::behind(capture) == 0;
-    let whole = whole_page.is_some() || is_all(capture.snapshot());
+    let whole = call.device().knows_elements() && (whole_page.is_some() || !whole::is_covered(capture.snapshot()));
     let shown = whole_page.as_ref().unwrap_or(&capture);
     let part = PagePart { within: params.within.clone(), ..PagePart::default() };
-    let text = readable::lines(&part.restrict(shown, outline::items(shown))?);
+    let text = readable::lines(&part.restrict(shown, items::items(shown.snapshot(), shown.refs(), None))?);
     let from = (params.from() as usize).min(text.len());
     let (mut end, mut room) = (from, params.max_chars() as usize);
     // At least one line is returned, so that a long one does not stop the reader.
@@ -37,7 +36,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<PageTex
     }
     Ok(call.reply(PageText {
         observation_id: capture.uid.clone(),
-        title: capture.place().title,
+        title: outline::title(&capture).map(str::to_owned),
         lines: text[from..end].to_vec(),
         whole,
         next: (end < text.len()).then(|| u32::try_from(end).unwrap_or(u32::MAX)),

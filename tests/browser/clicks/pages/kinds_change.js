@@ -61,13 +61,13 @@ kinds.recycle = (box) => {
   });
 };
 
-/** A list that is built anew all the time with the same labels. */
+/** A list that is rebuilt all the time with the same labels. */
 kinds.rerender = (box) => {
   const labels = [newLabel(), newLabel(), newLabel(), newLabel()];
   const build = () => {
     box.replaceChildren();
     for (const label of labels) button(box, "rerender", { label }).style.width = "160px";
-    note("rerender: built anew");
+    note("rerender: rebuilt");
   };
   build();
   often(100, 600, build);

@@ -60,7 +60,7 @@ kinds.layers = (box) => {
   });
 };
 
-/** A container that scrolls by itself, with a sticky header with a button over its rows. */
+/** A container that scrolls on its own, with a sticky header with a button over its rows. */
 kinds.sticky = (box) => {
   const scroller = create(box, "div", "scroller");
   const head = create(scroller, "div", "head");
@@ -115,7 +115,7 @@ function dialog(real) {
   return { panel, show, hide };
 }
 
-/** A modal dialog over the whole page that opens by itself and closes again. */
+/** A modal dialog over the whole page that opens on its own and closes again. */
 kinds.modal = (box) => {
   for (const left of [10, 180, 350]) button(box, "modal", { left, top: 40 });
   const { panel, show, hide } = dialog(random() < 0.5);

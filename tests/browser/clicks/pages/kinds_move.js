@@ -73,7 +73,7 @@ kinds.shy = (box) => {
   }
 };
 
-/** A list whose rows are sorted anew, or which gets a new first row, all the time. */
+/** A list whose rows are sorted again, or which gets a new first row, all the time. */
 kinds.resort = (box) => {
   const list = create(box, "ul", "rows");
   const add = () => {
