@@ -92,15 +92,13 @@ device_params! {
         /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
         /// hints about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
-        /// Whether to return the whole page, including what is scrolled out of sight, as an outline or a list of elements.
-        /// Only browsers know it. Actions scroll to such elements.
+        /// Whether to return the whole page, including what is out of sight; only for browsers.
         #[serde(default)]
         pub whole: bool,
-        /// Whether to continue the outline after the elements that were returned last.
+        /// Whether to continue after the elements returned last.
         #[serde(default)]
         pub more: bool,
-        /// Part of the page to return: the text of a heading, the name of a list or an area, or a kind of area such as `main`.
-        /// In a browser, it may be out of sight.
+        /// Part to return: a heading, the name of an area, or a kind of area such as `main`.
         pub within: Option<String>,
     }
 

@@ -45,15 +45,15 @@ pub(crate) const LOOK: Tool = Tool {
     name: "af_look",
     toolset: Toolset::Core,
     about: "Show the current page as an outline, one line per element; elements with an alias such as @n3 are \
-            interactive. Call it before the first action, and when the page may have changed on its own. since: \
-            \"last\" returns only the changes.",
+            interactive. Call it first, and when the page may have changed on its own. since: \"last\" returns only the \
+            changes.",
     takes: &["since", "waitMs", "maxRows", "whole", "more", "within"],
     sends: r#"{"format":"outline"}"#,
 };
 
 pub(crate) const READ: Tool = Tool {
     name: "af_read",
-    toolset: Toolset::Core,
+    toolset: Toolset::Gestures,
     about: "Read the text of the page without aliases, for example an article; in a browser, of the whole page.",
     takes: &["within", "from", "maxChars"],
     sends: "{}",

@@ -58,6 +58,7 @@ mod tests {
         let mut page = long_list(6);
         let texts: Vec<usize> = (0..page.nodes.len()).filter(|i| page.nodes[*i].text.is_some()).collect();
         let (first, second) = (texts[0], texts[4]);
+        texts.iter().for_each(|i| page.nodes[*i].parent = Some(0));
         for (i, text) in [(first, "Search results"), (second, "Related")] {
             page.nodes[i].traits = Traits::default().with(Trait::Heading, true);
             page.nodes[i].text = Some(text.to_owned());

@@ -19,7 +19,7 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
         assert!(matches!(set(&config, name, "true"), Err(KeyError::FileOnly(_))), "{name}");
     }
     for (name, key) in keys().map(|k| (k.name.to_owned(), k)).chain(device) {
-        if key.file_only && key.kind == Kind::List {
+        if key.file_only && key.kind != Kind::Flag {
             assert!(matches!(set(&config, &name, "false"), Err(KeyError::FileOnly(_))), "{name}");
             assert!(matches!(unset(&config, &name), Err(KeyError::FileOnly(_))), "{name}");
             continue;
