@@ -92,7 +92,7 @@ device_params! {
         /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
         /// hints about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
-        /// Whether to return the whole page, including what is out of sight; only for browsers.
+        /// Whether to include what is out of sight; only for browsers.
         #[serde(default)]
         pub whole: bool,
         /// Whether to continue after the elements returned last.
