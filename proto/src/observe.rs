@@ -92,10 +92,10 @@ device_params! {
         /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
         /// hints about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
-        /// Whether to include what is out of sight; only for browsers.
+        /// Whether to include what is out of sight, in a browser.
         #[serde(default)]
         pub whole: bool,
-        /// Whether to continue after the elements returned last.
+        /// Whether to continue where the last outline ended.
         #[serde(default)]
         pub more: bool,
         /// Part to return: a heading, the name of an area, or a kind of area such as `main`.
