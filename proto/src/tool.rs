@@ -45,7 +45,7 @@ pub(crate) const LOOK: Tool = Tool {
     name: "af_look",
     toolset: Toolset::Core,
     about: "Show the current page as an outline, one line per element; elements with an alias such as @n3 are \
-            interactive. Call it first, and when the page may have changed on its own. since: \"last\" returns only the \
+            interactive. Call it first, and when the page may have changed. since: \"last\" returns only the \
             changes.",
     takes: &["since", "waitMs", "maxRows", "whole", "more", "within"],
     sends: r#"{"format":"outline"}"#,
