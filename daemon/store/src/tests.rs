@@ -248,9 +248,14 @@ async fn an_act_does_not_wait_for_the_writes_of_others() {
     let store = std::sync::Arc::new(store);
     let order = std::sync::Arc::new(Order::default());
     let (release, released) = std::sync::mpsc::channel::<()>();
+    let (start, started) = std::sync::mpsc::channel::<()>();
     let held = store.clone();
     let mut writes = vec![tokio::spawn(async move {
-        held.write(move |_| released.recv().map_err(|e| StoreError::Unavailable(e.to_string()))).await
+        held.write(move |_| {
+            let _ = start.send(());
+            released.recv().map_err(|e| StoreError::Unavailable(e.to_string()))
+        })
+        .await
     })];
     let submitted = async |count: u64| {
         while store.pending() < count {
@@ -258,6 +263,8 @@ async fn an_act_does_not_wait_for_the_writes_of_others() {
         }
     };
     submitted(1).await;
+    // The writer has taken it, so that the other writes wait together.
+    started.recv().expect("it runs");
     for (i, (lane, name)) in [(1, "a1"), (1, "a2"), (1, "a3"), (2, "b1")].into_iter().enumerate() {
         let (store, order) = (store.clone(), order.clone());
         let write = async move { store.write(move |_| push(&order, name)).await };
