@@ -54,10 +54,8 @@ pub enum Input {
     Keys(Vec<Key>),
     /// Text to type into the focused field.
     Text(Secret),
-    /// A touch at a point that the caller chose, whatever is there.
-    AtPoint(Box<Input>),
-    /// A touch of the element with this node id, which must reach no other element. Only for devices whose elements keep
-    /// their node ids ([`Reveals`]).
+    /// A touch of the element with this node id, which must reach no other element; the touch alone reaches whatever is at
+    /// its point. Only for devices whose elements keep their node ids ([`Reveals`]).
     On(String, Box<Input>),
     /// Tap at `(x, y)`, in device pixels, on an element that asks for files, followed by the files that it gets.
     Upload(f64, f64, Vec<PathBuf>),
@@ -72,7 +70,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Returns whether the input touches what is at a point, and names only that point.
+    /// Returns whether the input is sent to a point.
     pub fn is_touch(&self) -> bool {
         matches!(
             self,
@@ -80,8 +78,10 @@ impl Input {
                 | Input::LongPress(..)
                 | Input::DoubleTap(..)
                 | Input::Hover(..)
+                | Input::Swipe(..)
                 | Input::Drag(..)
                 | Input::Upload(..)
+                | Input::On(..)
         )
     }
 }

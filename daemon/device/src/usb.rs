@@ -178,25 +178,17 @@ impl Driver for OverUsb {
     /// resent, unless it targets a point: the repair takes a while, so the screen may have changed since the point was
     /// chosen.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
-        match input {
-            Input::Tap(..)
-            | Input::LongPress(..)
-            | Input::DoubleTap(..)
-            | Input::Swipe(..)
-            | Input::Drag(..)
-            | Input::Hover(..)
-            | Input::Upload(..)
-            | Input::AtPoint(_)
-            | Input::On(..) => Box::pin(async move {
-                self.verify().await;
-                let result = self.driver.perform(token, input).await;
-                if matches!(result, Err(DriverError::Unreachable(_))) {
-                    let _ = self.link.repair().await;
-                }
-                result
-            }),
-            _ => self.with_repair(move || self.driver.perform(token, input)),
+        if !input.is_touch() {
+            return self.with_repair(move || self.driver.perform(token, input));
         }
+        Box::pin(async move {
+            self.verify().await;
+            let result = self.driver.perform(token, input).await;
+            if matches!(result, Err(DriverError::Unreachable(_))) {
+                let _ = self.link.repair().await;
+            }
+            result
+        })
     }
 
     fn overlays(&self) -> Option<&dyn Overlays> {

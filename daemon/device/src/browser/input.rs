@@ -27,12 +27,11 @@ const HOVER_PAUSE: Duration = Duration::from_millis(30);
 /// # Errors
 /// If the page refuses the input or does not respond.
 pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), DriverError> {
-    let (input, checked, wanted) = match input {
-        Input::AtPoint(touch) => (&**touch, false, None),
-        Input::On(node, touch) => (&**touch, true, node.parse().ok()),
-        other => (other, true, None),
+    let (input, wanted) = match input {
+        Input::On(node, touch) => (&**touch, node.parse().ok()),
+        other => (other, None),
     };
-    let page = Page { running, tab, checked, wanted };
+    let page = Page { running, tab, wanted };
     if let Some(dialog) = &tab.dialog {
         return page.answer(dialog, input).await;
     }
@@ -62,9 +61,7 @@ pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), 
         Input::Text(text) => page.text(text.expose()).await,
         Input::Stop(_) => page.send("Page.close", json!({})).await,
         // The driver handles these.
-        Input::Home | Input::Launch(_) | Input::Tab(_) | Input::CloseTab(_) | Input::AtPoint(_) | Input::On(..) => {
-            Ok(())
-        }
+        Input::Home | Input::Launch(_) | Input::Tab(_) | Input::CloseTab(_) | Input::On(..) => Ok(()),
     }
 }
 
@@ -79,9 +76,7 @@ fn empties_field(keys: &[Key]) -> bool {
 pub(super) struct Page<'a> {
     pub(super) running: &'a Running,
     pub(super) tab: &'a Tab,
-    /// Whether a touch must hit an element that the last snapshot had there.
-    checked: bool,
-    /// The element that a touch must hit.
+    /// The element that a touch must hit; `None` if it may hit whatever is there.
     pub(super) wanted: Option<i64>,
 }
 
@@ -149,12 +144,10 @@ impl Page<'_> {
         self.check_hit(x, y).await.map(|_| ())
     }
 
-    /// Checks that the topmost element at a point is the wanted one, or one that the last snapshot had there. Returns its
-    /// id; `None` if it is not known.
+    /// Checks that the topmost element at a point is the wanted one, if there is one. Returns its id; `None` if it is not
+    /// known.
     pub(super) async fn check_hit(&self, x: f64, y: f64) -> Result<Option<i64>, DriverError> {
-        if !self.checked {
-            return Ok(None);
-        }
+        let Some(wanted) = self.wanted else { return Ok(None) };
         let session = self.tab.session.clone();
         let Some(mut hit) = self.node_at(&session, (x, y)).await? else { return Ok(None) };
         let foreign = self.running.seen.lock().frame_of(hit);
@@ -164,7 +157,7 @@ impl Page<'_> {
             hit = inner + offset;
         }
         let seen = self.running.seen.lock();
-        match seen.allows(&self.tab.session, (x, y), hit, self.wanted) {
+        match seen.allows(&self.tab.session, hit, wanted) {
             true => Ok(Some(hit)),
             false => Err(DriverError::Covered(seen.describe(hit))),
         }

@@ -1,7 +1,7 @@
 //! What the current tab showed when it was read last: which element a click must hit.
 
 use afd_screen::page::outline::quoted;
-use afd_screen::page::{Flag, Node, Rect, mask};
+use afd_screen::page::{Flag, Node, mask};
 
 use super::layout::Layout;
 
@@ -28,7 +28,6 @@ pub struct Seen {
 pub struct SeenInput {
     /// Id of its node.
     pub id: i64,
-    bounds: Rect,
     /// Its name; `None` if it is a field, whose text is its value, or if it has none.
     name: Option<String>,
 }
@@ -37,7 +36,7 @@ impl SeenInput {
     /// Describes a node; `None` if its id is not one of an element.
     pub fn of(node: &Node) -> Option<Self> {
         let name = node.text.as_deref().filter(|_| !node.is(Flag::Editable) && !node.password);
-        Some(Self { id: node.id.parse().ok()?, bounds: node.bounds, name: name.map(str::to_owned) })
+        Some(Self { id: node.id.parse().ok()?, name: name.map(str::to_owned) })
     }
 }
 
@@ -92,29 +91,21 @@ impl Seen {
         Some(frame.owner)
     }
 
-    /// Returns whether a click at a point may be sent, given the topmost node `hit` at the point. It must be the element
-    /// `wanted` or a part of it, a part of its label, or lie with it in an element that takes input. If no element is
-    /// wanted, it must belong in this way to any element that took input there.
-    pub fn allows(&self, session: &str, (x, y): (f64, f64), hit: i64, wanted: Option<i64>) -> bool {
-        let there: Vec<i64> = self.inputs.iter().filter(|input| input.bounds.contains(x, y)).map(|i| i.id).collect();
+    /// Returns whether a click on the topmost node `hit` at a point is one on the element `wanted`: if `hit` is that
+    /// element, a part of it or of its label, or if both are parts of one control.
+    pub fn allows(&self, session: &str, hit: i64, wanted: i64) -> bool {
         // Another tab may have opened since.
         if self.session != session {
-            return wanted.is_none();
-        }
-        if there.is_empty() && wanted.is_none() {
-            return true;
+            return false;
         }
         let tag = |id: &i64| self.layout.elements.get(id).map_or("", |element| element.tag.as_str());
         let around: Vec<i64> = self.layout.around(hit).collect();
+        // A click on a text hits what the text is in.
+        let Some(wanted) = self.layout.around(wanted).find(|id| !tag(id).starts_with('#')) else { return false };
         // The browser does not look into some frames.
         let whole = around.iter().find(|id| **id == hit && matches!(tag(id), "IFRAME" | "FRAME") || tag(id) == "LABEL");
-        let is_part = |id: i64| {
-            around.contains(&id) || whole.is_some_and(|whole| self.layout.around(id).any(|node| node == *whole))
-        };
-        // A click on a text hits what the text is in.
-        let wanted = wanted.and_then(|wanted| self.layout.around(wanted).find(|id| !tag(id).starts_with('#')));
-        let Some(wanted) = wanted else { return there.into_iter().any(is_part) };
-        is_part(wanted) || self.is_one_control(&around, wanted)
+        let is_in_whole = whole.is_some_and(|whole| self.layout.around(wanted).any(|node| node == *whole));
+        around.contains(&wanted) || is_in_whole || self.is_one_control(&around, wanted)
     }
 
     /// Returns whether what is drawn over an element is a part of the same control: if what is around both is hardly larger

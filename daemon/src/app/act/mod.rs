@@ -67,7 +67,6 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
         return Err(Error::param("durationMs", "no value (only act.longPress takes one)", ms));
     }
     let spec = TargetSpec::of(params)?;
-    let is_point = matches!(spec, TargetSpec::Point(_));
     let inputs: Inputs = Box::new(move |point| {
         let Some(Point { x, y }) = point else { return Vec::new() };
         let input = match verb {
@@ -76,7 +75,7 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
             Verb::Hover => Input::Hover(x, y),
             _ => Input::Tap(x, y),
         };
-        vec![if is_point { Input::AtPoint(Box::new(input)) } else { input }.into()]
+        vec![input.into()]
     });
     let plan = Plan { target_spec: Some(spec), ..Plan::of(verb, Steps::Send(inputs)) };
     run(core, params, plan).await
@@ -105,9 +104,7 @@ pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResu
     let ms = params.duration_ms();
     let from = TargetSpec::end(["value", "x", "y"], params.value.as_deref(), (params.x, params.y), params.partial)?;
     let to = TargetSpec::end(["to", "toX", "toY"], params.to.as_deref(), (params.to_x, params.to_y), params.partial)?;
-    let from_point = matches!(from, TargetSpec::Point(_));
-    let steps = Steps::Drag { to, ms, from_point };
-    let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, steps) };
+    let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, Steps::Drag { to, ms }) };
     // Typed text must not enter memory as the label of a target. An alias means nothing in memory.
     match params.to.as_deref().filter(|to| default_by(to) != By::Ref) {
         Some(to) if !core.experience.secrets.was_typed(to) => plan = plan.with_param("to", to),

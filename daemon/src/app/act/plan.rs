@@ -65,7 +65,5 @@ pub(in crate::app) enum Steps {
         to: TargetSpec,
         /// Duration of the drag, in milliseconds.
         ms: u32,
-        /// Whether the drag begins at a point that the caller chose.
-        from_point: bool,
     },
 }

@@ -36,7 +36,7 @@ const MAX_CANDIDATES: usize = 20;
 pub(in crate::app) struct ResolvedTarget {
     pub point: Point,
     pub target: Option<Target>,
-    /// Node id of the element that receives the touch; `None` for a point with nothing under it.
+    /// Node id of the element that must receive the touch; `None` for a point.
     pub node: Option<String>,
     /// Whether the element that an alias refers to has moved since it was observed.
     pub moved: bool,
@@ -60,7 +60,8 @@ impl Call {
             TargetSpec::Point(point) => {
                 check_on_screen(snapshot, point)?;
                 let acted = touch::touched_node(snapshot, point.x, point.y);
-                Ok(resolved(capture, *point, acted, false))
+                // The caller chose the point, whatever is there.
+                Ok(ResolvedTarget { node: None, ..resolved(capture, *point, acted, false) })
             }
             TargetSpec::Node { by: by @ (By::Label | By::Text | By::Desc), value, exact, partial } => {
                 let found = single_match(capture, &Selector { by: *by, value, exact: *exact }, (gesture, *partial))?;

@@ -3,8 +3,8 @@
 //! Each hint costs tokens in each response, and a wrong hint misleads the agent. Therefore a hint must pass these
 //! filters:
 //!
-//! * The action was recorded on this page: in its current state, or under its page key at a time when its structure was
-//!   not known (`Query::unasked`).
+//! * The action was recorded on this page: in the state that the page is in now, or, if its state was unknown then, under
+//!   its page key (`Query::unasked`).
 //! * The target is on the screen, or can be reached by scrolling and leads to another page ([`in_sight`]). A target
 //!   with equal siblings is left out, because their order may have changed.
 //! * The transition is informative ([`is_useful`]). By default it must also be specific to this page and more than a

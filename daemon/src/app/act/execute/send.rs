@@ -44,13 +44,7 @@ impl Call {
             Steps::Search(search) => self.search(guard, &search, event).await,
             Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
             Steps::Type(text) => self.type_text(guard, &text, event).await,
-            Steps::Drag { to, ms, from_point } => {
-                let drag = |line| match from_point {
-                    true => Input::AtPoint(Box::new(Input::Drag(line, ms))),
-                    false => Input::Drag(line, ms),
-                };
-                self.drag(guard, &to, drag, resolved, event).await
-            }
+            Steps::Drag { to, ms } => self.drag(guard, &to, ms, resolved, event).await,
         }
     }
 
@@ -59,7 +53,7 @@ impl Call {
         &self,
         guard: &DeviceGuard,
         to: &TargetSpec,
-        input: impl FnOnce([f64; 4]) -> Input,
+        ms: u32,
         resolved: Option<ResolvedTarget>,
         event: &mut Event,
     ) -> Result<SearchOutcome> {
@@ -70,7 +64,7 @@ impl Call {
         let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
         let Point { x, y } = self.find_target(to, &capture, Gesture::Press)?.point;
         event.sent = true;
-        let drag = self.on_target(input([from.point.x, from.point.y, x, y]).into(), Some(&from));
+        let drag = self.on_target(Input::Drag([from.point.x, from.point.y, x, y], ms).into(), Some(&from));
         let result = self.send_commands(guard, vec![drag], event).await?;
         Ok(SearchOutcome { result, resolved: Some(from), scrolls: 0 })
     }
