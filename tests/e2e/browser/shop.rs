@@ -79,6 +79,12 @@ fn a_long_page_is_listed_in_parts_that_share_their_aliases() {
     let changed = client.ok("act.tap", json!({"by": "ref", "value": check.split(' ').next(), "then": "diff"}));
     let changed = changed["look"]["observation"]["outline"].as_str().unwrap_or_default().to_owned();
     assert!(changed.contains("written off") && changed.lines().count() < 12, "{changed}");
+    // One row has gone above; the list continues where it ended.
+    let third = look(&mut client, json!({"more": true}));
+    let number = |line: &String| line.split("C-").nth(1).and_then(|rest| rest[..4].parse::<u32>().ok());
+    let numbers = |outline: &str| row(outline).iter().filter_map(number).collect::<Vec<_>>();
+    let (last, next) = (numbers(&second).last().copied(), numbers(&third).first().copied());
+    assert_eq!(next, last.map(|last| last + 1), "{third}");
 }
 
 #[test]
@@ -108,6 +114,12 @@ fn changes_leave_out_what_the_session_did_not_receive() {
     let changed = client.ok("act.tap", json!({"by": "ref", "value": check, "then": "diff"}));
     let changed = changed["look"]["observation"]["outline"].as_str().unwrap_or_default().to_owned();
     assert!(changed.contains("checked") && changed.lines().count() < 8, "{changed}");
+    // What was neither listed nor changed has no alias.
+    let known =
+        (part + &changed).split("@n").skip(1).filter_map(|rest| rest.split(' ').next()?.parse::<u32>().ok()).max();
+    for number in [7, 12].map(|more| known.unwrap_or_default() + more) {
+        client.fails("act.tap", json!({"by": "ref", "value": format!("@n{number}")}), "REF_ALIAS_UNOBSERVED");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `observe.*`: the foreground activity, screen, refs, page, and the device's own overlay.
 
 pub(in crate::app) mod capture;
+mod changes;
 pub(in crate::app) mod hints;
 pub(in crate::app) mod known_titles;
 pub(in crate::app) mod outline;

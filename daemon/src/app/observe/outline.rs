@@ -8,13 +8,14 @@ use std::ops::Range;
 use afd_proto::observe::{Context, DEFAULT_ROWS, Element, Format};
 use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 
+use super::changes::{self, Changes, is_same_page, same_elements};
 use super::part::PagePart;
 use super::screen_capture::ScreenCapture;
 use crate::app::{Call, Result};
 use afd_base::task::over_nodes;
 use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::outline::{self, Item, quoted};
-use afd_screen::page::{Ref, WindowKind, mask, refs};
+use afd_screen::page::{WindowKind, mask};
 
 /// Maximum length of the notes below an outline, in characters.
 const MAX_NOTES: usize = 600;
@@ -81,15 +82,24 @@ impl Call {
         let items = over_nodes(shown.snapshot().nodes.len(), || items(&shown));
         let items = shape.part.restrict(&shown, items)?;
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
-        let from = before.as_ref().filter(|_| shape.part.more).map_or(0, |b| b.rows).min(items.len());
+        let from = before.as_ref().filter(|_| shape.part.more).map_or(0, |b| changes::continued(b, &shown, &items));
         let rows = from..items.len().min(from.saturating_add(max));
-        // What was returned before keeps its aliases. Changes are not truncated, so all elements keep theirs.
-        let is_diff = before.is_some() && !shape.part.more;
-        keep_aliases_of(&mut shown, &items[..if is_diff { items.len() } else { rows.end }]);
+        let changes = before.as_ref().filter(|_| !shape.part.more).map(|b| Changes::since(b, &shown, &items));
+        // The changes after an action may be longer than the whole page.
+        let is_shorter =
+            |changes: &Changes| shape.after_action && length(&shown, &items[rows.clone()]) < changes.text().len();
+        let changes = changes.filter(|changes| shape.format != Some(Format::Rows) && !is_shorter(changes));
+        let listed = items[if changes.is_some() { 0..0 } else { rows.clone() }].iter().filter_map(|item| item.at);
+        let listed: HashSet<usize> =
+            listed.chain(changes.iter().flat_map(|changes| changes.at.iter().copied())).collect();
+        keep_aliases(&mut shown, &listed, before.as_deref());
         capture.take_numbers(&shown);
         self.record_and_learn(capture, source, None).await;
-        let seen =
-            if shape.part.within.is_some() { 0 } else { before.as_ref().map_or(rows.end, |b| b.rows.max(rows.end)) };
+        let seen = match (&changes, &before) {
+            _ if shape.part.within.is_some() => 0,
+            (Some(_), Some(before)) => changes::continued(before, &shown, &items),
+            _ => rows.end,
+        };
         let received = shown.shown_refs(whole_page.is_some(), seen);
         self.core.experience.views.show(self.session_id, self.device_id, received);
         let mut context = self.with_hints(capture, shape.hints, capture.refs().len()).await;
@@ -98,17 +108,16 @@ impl Call {
             return Ok(context);
         }
         let all_hints = shape.hints.is_some_and(HintsWanted::all);
-        let whole = || whole(&shown, &items, &context, (rows.clone(), true), all_hints);
-        let changes = before
-            .filter(|_| !shape.part.more)
-            .map(|b| (changes(&b, &shown, &items, (&context, shape.after_action)), b.observation.clone()));
-        // The changes after an action may be longer than the whole page.
-        let (outline, since) = match changes {
-            Some((changes, _)) if shape.after_action && whole().len() < changes.len() => (whole(), None),
-            Some((changes, since)) => (changes, Some(since)),
-            None => (whole(), None),
+        let outline = match &changes {
+            Some(changes) => {
+                // The session knows the app of the page, so the first line omits it.
+                let (head, changes) = (head(&shown, &context, false), changes.text());
+                let nothing = if changes.is_empty() && !shape.after_action { "\nnothing changed" } else { "" };
+                head + nothing + &changes
+            }
+            None => whole(&shown, &items, &context, (rows, true), all_hints),
         };
-        context.since = since;
+        context.since = before.filter(|_| changes.is_some()).map(|b| b.observation.clone());
         context.outline = Some(outline);
         Ok(context)
     }
@@ -132,26 +141,21 @@ impl Call {
     }
 }
 
-/// Returns the numbers of the refs of a capture that were shown before, on a device whose elements keep their node ids.
-fn same_elements(known: &[(u32, &Ref)], before: &ShownRefs, capture: &ScreenCapture) -> HashMap<usize, u32> {
-    let id = |r: &Ref| before.snapshot.nodes[r.node].id.as_str();
-    let by_id: HashMap<&str, (u32, &Ref)> = known.iter().map(|(number, r)| (id(r), (*number, *r))).collect();
-    let same = |r: &Ref| {
-        let (number, then) = by_id.get(capture.snapshot().nodes[r.node].id.as_str())?;
-        r.label.same_element(&then.label).then_some((r.node, *number))
-    };
-    capture.refs().iter().filter_map(same).collect()
-}
-
-/// Removes the aliases of all refs that are not in `shown`, such as those in system bars, so that a session cannot act
-/// on an element that it did not receive.
-fn keep_aliases_of(capture: &mut ScreenCapture, shown: &[Item]) {
-    let shown: HashSet<usize> = shown.iter().filter_map(|item| item.at).collect();
+/// Removes the aliases of all refs that the session neither receives now nor received before, such as those in system
+/// bars, so that a session cannot act on an element that it did not receive. `listed` are the indices of the refs that it
+/// receives now.
+fn keep_aliases(capture: &mut ScreenCapture, listed: &HashSet<usize>, before: Option<&ShownRefs>) {
+    let known: HashSet<u32> = before.into_iter().flat_map(ShownRefs::numbered).map(|(number, _)| number).collect();
     for (index, number) in capture.numbers.iter_mut().enumerate() {
-        if !shown.contains(&index) {
+        if !listed.contains(&index) && !known.contains(number) {
             *number = 0;
         }
     }
+}
+
+/// Returns the length of the lines of items, in bytes.
+fn length(capture: &ScreenCapture, items: &[Item]) -> usize {
+    items.iter().map(|item| item.line(alias(capture, item).as_deref()).len() + item.depth + 1).sum()
 }
 
 /// Returns the title shown in the first line of an outline, which the elements need not repeat.
@@ -290,95 +294,4 @@ fn whole(
 fn one_line(text: &str) -> String {
     let quoted = quoted(text, MAX_NOTES).replace("\\\"", "\"").replace("\\\\", "\\");
     quoted[1..quoted.len() - 1].to_owned()
-}
-
-/// Returns whether a capture shows the same page as an earlier observation. On another page, the changes would say less
-/// than the whole outline.
-fn is_same_page(before: &ShownRefs, capture: &ScreenCapture) -> bool {
-    let (then, now) = (&before.place, capture.place());
-    then.page_key.is_some() && then.activity == now.activity && then.title == now.title && then.dialog == now.dialog
-}
-
-/// Joins aliases with spaces. Three or more consecutive aliases become a range: `@n2 @n7-@n11`.
-fn ranges(aliases: &[String]) -> String {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for number in aliases.iter().filter_map(|alias| refs::number_of(alias)) {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => runs.push((number, number)),
-        }
-    }
-    let text = |(first, last): (u32, u32)| match last - first {
-        0 => refs::alias(first),
-        1 => format!("{} {}", refs::alias(first), refs::alias(last)),
-        _ => format!("{}-{}", refs::alias(first), refs::alias(last)),
-    };
-    runs.into_iter().map(text).collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the changes: added (`+`), removed (`-`) and different (`~`) lines.
-fn changes(
-    before: &ShownRefs,
-    capture: &ScreenCapture,
-    items: &[Item],
-    (context, after_action): (&Context, bool),
-) -> String {
-    let old_refs = before.snapshot.refs();
-    let numbers: HashMap<usize, u32> = before.numbered().map(|(number, r)| (r.node, number)).collect();
-    let old_title = before.place.title.as_deref();
-    let old = outline::items(&before.snapshot, old_refs, old_title);
-    let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&old_refs[at].node)).map(|n| refs::alias(*n));
-    let mut by_alias: HashMap<String, String> = HashMap::new();
-    let mut texts: HashMap<String, usize> = HashMap::new();
-    for item in &old {
-        match old_alias(item) {
-            Some(alias) => drop(by_alias.insert(alias.clone(), item.line(Some(&alias)))),
-            None => *texts.entry(item.line(None)).or_default() += 1,
-        }
-    }
-    let (mut came, mut different) = (Vec::new(), Vec::new());
-    for item in items {
-        let alias = alias(capture, item);
-        let line = item.line(alias.as_deref());
-        match alias.and_then(|alias| by_alias.remove(&alias)) {
-            Some(before) if before == line => {}
-            Some(_) => different.push(line),
-            // Elements that the session did not receive have no alias in the earlier observation.
-            None => match texts.get_mut(&item.line(None)) {
-                Some(count) if *count > 0 => *count -= 1,
-                _ => came.push(line),
-            },
-        }
-    }
-    let (mut gone, mut aliases): (Vec<String>, Vec<String>) = Default::default();
-    for item in &old {
-        match old_alias(item) {
-            // The session knows the element of the alias, so the alias is enough.
-            Some(alias) if by_alias.remove(&alias).is_some() => aliases.push(alias),
-            Some(_) => {}
-            // The session does not know what it did not receive.
-            None if item.at.is_some() => {}
-            None => {
-                let line = item.line(None);
-                if let Some(count) = texts.get_mut(&line).filter(|count| **count > 0) {
-                    *count -= 1;
-                    gone.push(line);
-                }
-            }
-        }
-    }
-    if !aliases.is_empty() {
-        gone.push(ranges(&aliases));
-    }
-    // The session knows the app of the page, so the first line omits it.
-    let mut text = head(capture, context, false);
-    if came.is_empty() && different.is_empty() && gone.is_empty() && !after_action {
-        text.push_str("\nnothing changed");
-    }
-    for (sign, lines) in [('~', different), ('+', came), ('-', gone)] {
-        for line in lines {
-            let _ = write!(text, "\n{sign} {line}");
-        }
-    }
-    text
 }
