@@ -85,6 +85,11 @@ const PAGES: &[(&str, &str)] = &[
          <script>let down = false; onmouseup = event => { if (down && event.clientX > 250) out.textContent = 'handle moved'; down = false }</script>",
     ),
     (
+        "/permissions",
+        "<!doctype html><title>Permissions</title><p id='out'>-</p><script>Promise.all(['geolocation', 'notifications'].map(name =>
+         navigator.permissions.query({name}))).then(all => out.textContent = all.map(one => one.name + ' ' + one.state).join(', '))</script>",
+    ),
+    (
         "/choices",
         "<!doctype html><title>Choices</title><select multiple size=4 onchange='out.textContent=[...this.selectedOptions].map(o=>o.text)'>
          <option>Tea<option>Coffee<option>Milk</select><p id='out'>-</p>",
@@ -100,8 +105,14 @@ struct Lab {
 
 impl Lab {
     fn new(path: &str) -> Self {
+        Self::with(path, "")
+    }
+
+    /// Starts with more settings of the browser.
+    fn with(path: &str, more: &str) -> Self {
         let (pages, profile) = (Pages::start(PAGES), tempfile::tempdir().expect("a directory"));
-        let settings = settings(&format!("{}{path}", pages.url()), profile.path(), "allow_private = true\n");
+        let more = format!("allow_private = true\n{more}");
+        let settings = settings(&format!("{}{path}", pages.url()), profile.path(), &more);
         Self { world: World::bare(TestPhone::start(), &settings), pages, profile }
     }
 
@@ -305,6 +316,16 @@ fn a_page_that_never_finishes_is_read_as_it_is() {
     assert!(outline(&mut client).contains("button \"Ready\""));
     let shot = client.ok("observe.screenshot", json!({}));
     assert_eq!(shot["mimeType"], "image/jpeg", "{shot}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn permissions_are_refused_unless_they_are_named() {
+    for (more, geolocation) in [("", "denied"), ("permissions = [\"geolocation\"]\n", "granted")] {
+        let lab = Lab::with("/permissions", more);
+        let page = outline(&mut lab.world.client());
+        assert!(page.contains(&format!("geolocation {geolocation}, notifications denied")), "{page}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod guard;
 mod input;
 mod launch;
 mod layout;
+mod limits;
 mod news;
 mod running;
 mod said;
@@ -159,7 +160,7 @@ impl Browser {
         let version = version["product"].as_str().unwrap_or_default().to_owned();
         cdp.call("", "Target.setAutoAttach", attach_to("page")).await.map_err(CdpError::of_read)?;
         cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await.map_err(CdpError::of_read)?;
-        self.set_limits(&cdp, &download_dir).await.map_err(CdpError::of_read)?;
+        limits::set(&cdp, self.max_download, &self.permissions, &download_dir).await.map_err(CdpError::of_read)?;
         let used = parking_lot::Mutex::new(std::time::Instant::now());
         let running = Running {
             cdp,
@@ -183,50 +184,6 @@ impl Browser {
             opened?;
         }
         Ok(running)
-    }
-}
-
-/// Permissions that a page can ask for, by the names that the browser uses.
-const PERMISSIONS: [&str; 19] = [
-    "geolocation",
-    "notifications",
-    "camera",
-    "microphone",
-    "midi",
-    "clipboard-read",
-    "clipboard-write",
-    "idle-detection",
-    "local-fonts",
-    "window-management",
-    "persistent-storage",
-    "storage-access",
-    "midi-sysex",
-    "display-capture",
-    "nfc",
-    "payment-handler",
-    "background-sync",
-    "periodic-background-sync",
-    "screen-wake-lock",
-];
-
-impl Browser {
-    /// Tells the browser what pages may do: which permissions they have, and whether they may give files.
-    async fn set_limits(&self, cdp: &Cdp, download_dir: &std::path::Path) -> Result<(), CdpError> {
-        // What an earlier browser left behind was never taken.
-        let _ = std::fs::remove_dir_all(download_dir);
-        let behavior = match self.max_download {
-            0 => json!({"behavior": "deny"}),
-            _ => json!({"behavior": "allowAndName", "downloadPath": download_dir, "eventsEnabled": true}),
-        };
-        cdp.call("", "Browser.setDownloadBehavior", behavior).await?;
-        let named = self.permissions.iter().map(String::as_str);
-        for name in PERMISSIONS.into_iter().chain(named.filter(|name| !PERMISSIONS.contains(name))) {
-            let setting = if self.permissions.iter().any(|one| one == name) { "granted" } else { "denied" };
-            // Versions of the browser differ in the permissions that they know.
-            let _ =
-                cdp.call("", "Browser.setPermission", json!({"permission": {"name": name}, "setting": setting})).await;
-        }
-        Ok(())
     }
 }
 
