@@ -55,6 +55,10 @@ pub struct Init {
     /// Name of the device in the configuration [default: practice, phone or browser]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Use a browser on this machine that runs already, at its debugging address; it was started with an option such as
+    /// --remote-debugging-port=9222
+    #[arg(long, value_name = "ADDRESS")]
+    attach: Option<String>,
     /// Prompt for the token; without a terminal, read it from standard input
     #[arg(long, conflicts_with = "token")]
     ask_token: bool,
@@ -70,6 +74,11 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let outcome = Outcome { category: "init".into(), op: "init".into(), result, render: Some(rendered), only: None };
     print(&outcome, context.global.output);
     Ok(outcome.exit())
+}
+
+/// Returns the parameters that all browsers have in common.
+fn browser_params() -> AddParams {
+    AddParams { kind: Some("browser".to_owned()), persist: true, ..AddParams::default() }
 }
 
 fn rendered(data: &Value) -> Option<String> {
@@ -95,6 +104,9 @@ impl Setup<'_> {
         let kind = self.kind(init)?;
         if init.page.is_some() && kind != Kind::Browser {
             return Err(Failure::new("INVALID_PARAMS", "only a browser has a page that it shows first", USAGE));
+        }
+        if init.attach.is_some() && kind != Kind::Browser {
+            return Err(Failure::new("INVALID_PARAMS", "--attach: only a browser has a debugging address", USAGE));
         }
         let added = match kind {
             Kind::Practice => self.practice(init, &mut next, &mut running)?,
@@ -158,7 +170,8 @@ impl Setup<'_> {
         let works = |url: &str| port_of(url).is_some_and(is_practice_site);
         let url = self.practice_url(&name, (Practice::Site, works), next, running)?;
         // The list of devices has the address without its path.
-        self.add_kind(name, Some("browser"), format!("{}/", url.trim_end_matches('/')), None)
+        let url = format!("{}/", url.trim_end_matches('/'));
+        self.add_device(AddParams { name, url, attach: init.attach.clone(), ..browser_params() })
     }
 
     /// Returns the URL of the practice phone or site of a device. Starts it, if it does not run.
@@ -208,10 +221,12 @@ impl Setup<'_> {
     }
 
     fn browser(&self, init: &Init) -> Result<AddResult, Failure> {
-        let page = init.page.as_deref().unwrap_or("https://example.com");
-        let url = if page.contains("://") { page.to_owned() } else { format!("https://{page}") };
+        let empty = init.attach.as_ref().map(|_| "about:blank");
+        let page = init.page.as_deref().or(empty).unwrap_or("https://example.com");
+        let is_whole = page.contains("://") || page == "about:blank";
+        let url = if is_whole { page.to_owned() } else { format!("https://{page}") };
         let name = init.name.clone().unwrap_or_else(|| "browser".to_owned());
-        self.add_kind(name, Some("browser"), url, None)
+        self.add_device(AddParams { name, url, attach: init.attach.clone(), ..browser_params() })
     }
 
     fn usb(&self, init: &Init) -> Result<AddResult, Failure> {
@@ -235,18 +250,10 @@ impl Setup<'_> {
     }
 
     fn add(&self, name: String, url: String, token: Option<Secret>) -> Result<AddResult, Failure> {
-        self.add_kind(name, None, url, token)
+        self.add_device(AddParams { name, url, token, persist: true, ..AddParams::default() })
     }
 
-    fn add_kind(
-        &self,
-        name: String,
-        kind: Option<&str>,
-        url: String,
-        token: Option<Secret>,
-    ) -> Result<AddResult, Failure> {
-        let kind = kind.map(str::to_owned);
-        let params = AddParams { name, kind, url, token, timeout_ms: None, persist: true, check: None };
+    fn add_device(&self, params: AddParams) -> Result<AddResult, Failure> {
         match self.call::<DeviceAdd>(&params) {
             Err(failure) if failure.code == "CONFLICT" => {
                 let question = format!("{}. Replace it? [y/N] ", failure.message);

@@ -10,8 +10,11 @@ params! {
         pub name: String where chars 1..=64,
         /// Kind of device; by default `autofish`, an Android phone with the Autofish app.
         pub kind: Option<String> = "autofish",
-        /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
+        /// Base URL of the phone's service, for example `http://192.168.1.20:8081`; of a browser, the page that tabs show first.
         pub url: String,
+        /// Debugging address of a browser on this machine that runs already, such as `http://127.0.0.1:9222`; by default, the
+        /// daemon starts a browser.
+        pub attach: Option<String>,
         /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can
         /// read.
         pub token: Option<Secret>,
@@ -300,8 +303,10 @@ wire! {
         pub title: String,
         /// Address of the page. It is not stored.
         pub url: String,
-        /// Whether actions and observations refer to this tab.
+        /// Whether actions and observations of the calling session refer to this tab.
         pub current: bool,
+        /// The session that uses the tab, if one does. Other sessions cannot choose it.
+        pub used_by: Option<String>,
     }
 
     /// Result of `device.tabs`.

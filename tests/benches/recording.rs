@@ -45,7 +45,7 @@ fn origin(n: usize) -> Origin {
 }
 
 fn prepare(connection: &Connection) -> afd_store::Result<()> {
-    afd_device::row_id(connection, "o", "pixel", "autofish")?;
+    afd_device::row_id(connection, "o", "pixel", None, "autofish")?;
     (0..CLIENTS).try_for_each(|n| afd_workspace::row_id(connection, "o", &format!("s{n}")).map(|_| ()))
 }
 

@@ -64,6 +64,9 @@ pub struct Add {
     /// Kind of device; autofish is an Android phone with the Autofish app
     #[arg(long)]
     kind: Option<String>,
+    /// Debugging address of a browser on this machine that runs already, such as http://127.0.0.1:9222
+    #[arg(long, value_name = "ADDRESS")]
+    attach: Option<String>,
     /// Timeout for a single request to the device, in milliseconds
     #[arg(id = "add.timeout_ms", long = "request-timeout-ms", value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
@@ -89,6 +92,7 @@ impl Add {
             name: self.name,
             kind: self.kind,
             url: context.address.url.clone().ok_or_else(missing)?,
+            attach: self.attach,
             token: if self.ask_token { Some(ask::token()?) } else { context.address.token.clone().map(Secret::new) },
             check: false_if(self.no_check),
             timeout_ms: self.request_timeout_ms,

@@ -71,15 +71,8 @@ impl World {
             }
         };
         let token = Some(Secret::new("practice"));
-        let params = AddParams {
-            name: "practice".into(),
-            kind: None,
-            url: world.url.clone(),
-            token,
-            timeout_ms: None,
-            persist: true,
-            check: None,
-        };
+        let params =
+            AddParams { name: "practice".into(), url: world.url.clone(), token, persist: true, ..AddParams::default() };
         world.call::<DeviceAdd>(&params)?;
         Ok(world)
     }

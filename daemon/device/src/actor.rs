@@ -5,10 +5,10 @@
 //! The queue outlives the task. If a read panics, its callers get an error and the task is restarted with the same
 //! queue.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use afd_proto::Secret;
@@ -151,6 +151,8 @@ pub(super) struct Actor {
     /// Time at which the current read or exclusive access started; `None` while the device is idle.
     turn: Arc<Mutex<Option<Instant>>>,
     pub(super) lease: Lease,
+    /// Queues of the screens of sessions, by the session's name, as long as they are used.
+    sessions: Mutex<BTreeMap<String, Weak<Actor>>>,
     /// The screen from the last read of the element tree.
     pub(super) tree: Mutex<Option<Arc<Screen>>>,
 }
@@ -173,8 +175,21 @@ impl Actor {
             inputs: AtomicU64::new(0),
             turn,
             lease: Lease::default(),
+            sessions: Mutex::default(),
             tree: Mutex::default(),
         })
+    }
+
+    /// Returns the queue of the screen of a session. A queue that is in use is kept when the settings change.
+    pub(super) fn of_session(&self, device: &str, session: &str, tasks: &Tasks) -> Arc<Self> {
+        let mut sessions = self.sessions.lock();
+        sessions.retain(|_, actor| actor.strong_count() > 0);
+        if let Some(actor) = sessions.get(session).and_then(Weak::upgrade) {
+            return actor;
+        }
+        let actor = Self::start(&format!("{device}:{session}"), tasks);
+        sessions.insert(session.to_owned(), Arc::downgrade(&actor));
+        actor
     }
 
     /// Returns the number of calls that wait for the device or hold it.

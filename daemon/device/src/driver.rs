@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use afd_proto::Secret;
 use afd_proto::act::{Amount, Direction};
@@ -202,6 +203,14 @@ pub trait Driver: Send + Sync + 'static {
     fn advice(&self, _error: &DriverError) -> Option<&'static str> {
         None
     }
+
+    /// Returns a driver for the screen of a session, or `None` if all sessions share the screen of the device.
+    fn for_session(&self, _session: &str) -> Option<Arc<dyn Driver>> {
+        None
+    }
+
+    /// Gives the screen of a session to another session; with `None`, to whichever session needs one next.
+    fn hand_over(&self, _session: &str, _to: Option<&str>) {}
 
     /// Checks that the device responds, and returns the type of service that it reports.
     fn health(&self) -> DriverFuture<'_, String>;

@@ -1,6 +1,7 @@
 //! Device handles. A [`Device`] is a named device with its own URL, token and timeout. All names of one physical device
 //! share its queue.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,22 +15,34 @@ use super::actor::Actor;
 use super::lease::Busy;
 use super::{Driver, DriverError};
 use afd_base::live::Live;
+use afd_base::task::Tasks;
 use afd_store::now_ms;
+
+/// Number of screens of sessions above which those that nothing uses are forgotten.
+const MAX_SCREENS: usize = 256;
 
 /// A function that returns the next sequence number for events, intents and readings.
 pub type NextSeq = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// A named device, attached to the queue of its physical device.
+/// A named device, attached to the queue of its physical device; or the screen of one session on such a device, attached
+/// to the queue of that screen.
 pub struct Device {
-    name: String,
-    source: DeviceSource,
+    named: Arc<Named>,
     driver: Arc<dyn Driver>,
     actor: Arc<Actor>,
+    row: OnceLock<i64>,
+    /// The screens of sessions, by the session's name; `None` if this is such a screen.
+    screens: Option<Mutex<BTreeMap<String, Arc<Device>>>>,
+}
+
+/// What a named device and the screens of its sessions share.
+struct Named {
+    name: String,
+    source: DeviceSource,
     health: Mutex<Health>,
     last_seen: AtomicI64,
     next_seq: NextSeq,
     live: Arc<Live>,
-    row: OnceLock<i64>,
 }
 
 struct Health {
@@ -46,22 +59,59 @@ impl Device {
         next_seq: NextSeq,
         live: Arc<Live>,
     ) -> Arc<Self> {
-        Arc::new(Self {
+        let named = Named {
             name,
             source,
-            driver,
-            actor,
             health: Mutex::new(Health { state: DeviceState::Unknown, error: None }),
             last_seen: AtomicI64::new(0),
             next_seq,
             live,
-            row: OnceLock::new(),
-        })
+        };
+        Arc::new(Self { named: Arc::new(named), driver, actor, row: OnceLock::new(), screens: Some(Mutex::default()) })
+    }
+
+    /// Returns the screen of a session: this device itself, if its sessions share one screen.
+    pub(super) fn for_session(self: &Arc<Self>, session: &str, tasks: &Tasks) -> Arc<Self> {
+        let Some(screens) = &self.screens else { return self.clone() };
+        let mut screens = screens.lock();
+        if let Some(known) = screens.get(session) {
+            return known.clone();
+        }
+        let Some(driver) = self.driver.for_session(session) else { return self.clone() };
+        if screens.len() >= MAX_SCREENS {
+            screens.retain(|_, screen| Arc::strong_count(screen) > 1 || !screen.is_idle());
+        }
+        let actor = self.actor.of_session(&self.named.name, session, tasks);
+        let screen = Arc::new(Self { named: self.named.clone(), driver, actor, row: OnceLock::new(), screens: None });
+        screens.insert(session.to_owned(), screen.clone());
+        screen
+    }
+
+    /// Gives the screen of a session to another session; with `None`, to whichever session needs one next.
+    pub fn hand_over(&self, session: &str, to: Option<&str>) {
+        self.driver.hand_over(session, to);
+        if let Some(screens) = &self.screens {
+            screens.lock().remove(session);
+        }
+    }
+
+    /// Returns whether this is the screen of one session.
+    pub fn is_of_session(&self) -> bool {
+        self.screens.is_none()
+    }
+
+    /// Returns the queue of this device, and those of the screens of its sessions.
+    fn actors(&self) -> Vec<Arc<Actor>> {
+        let screens = self
+            .screens
+            .iter()
+            .flat_map(|screens| screens.lock().values().map(|screen| screen.actor.clone()).collect::<Vec<_>>());
+        std::iter::once(self.actor.clone()).chain(screens).collect()
     }
 
     /// Returns the device's name; the name of an ad-hoc device is its URL.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.named.name
     }
 
     /// Returns the name of the kind of device.
@@ -76,7 +126,7 @@ impl Device {
 
     /// Returns where the settings of the device come from.
     pub fn source(&self) -> DeviceSource {
-        self.source
+        self.named.source
     }
 
     /// Returns the cell that caches the id of the device's database row.
@@ -91,7 +141,7 @@ impl Device {
 
     /// Returns how long the current read or exclusive access has taken, or `None` while the device is idle.
     pub fn turn_time(&self) -> Option<Duration> {
-        self.actor.turn_time()
+        self.actors().iter().filter_map(|actor| actor.turn_time()).max()
     }
 
     pub(super) fn actor(&self) -> &Arc<Actor> {
@@ -103,34 +153,34 @@ impl Device {
     }
 
     pub(super) fn next_seq(&self) -> i64 {
-        (self.next_seq)()
+        (self.named.next_seq)()
     }
 
     /// Returns whether the device is not leased and no call waits for it or holds it.
     pub fn is_idle(&self) -> bool {
-        self.actor.waiting() == 0 && self.actor.lease.current().is_none()
+        self.actors().iter().all(|actor| actor.waiting() == 0 && actor.lease.current().is_none())
     }
 
     /// Returns whether any call waits for the device or holds it.
     pub fn is_busy(&self) -> bool {
-        self.actor.waiting() > 0
+        self.actors().iter().any(|actor| actor.waiting() > 0)
     }
 
     /// Returns the device's description for clients.
     pub fn info(&self) -> DeviceInfo {
-        let health = self.health.lock();
-        let last_seen = self.last_seen.load(Ordering::Relaxed);
+        let (health, actors) = (self.named.health.lock(), self.actors());
+        let last_seen = self.named.last_seen.load(Ordering::Relaxed);
         DeviceInfo {
-            name: self.name.clone(),
+            name: self.named.name.clone(),
             kind: self.kind().to_owned(),
             url: self.url(),
             capabilities: self.capabilities(),
             state: health.state,
             error: health.error.clone(),
             last_seen_at: (last_seen > 0).then_some(last_seen),
-            lease: self.actor.lease.current(),
-            waiting: self.actor.waiting(),
-            source: self.source,
+            lease: actors.iter().find_map(|actor| actor.lease.current()),
+            waiting: actors.iter().map(|actor| actor.waiting()).sum(),
+            source: self.named.source,
         }
     }
 
@@ -150,12 +200,13 @@ impl Device {
 
     /// Returns whether this session holds the lease.
     pub fn leased_to(&self, session: &str) -> bool {
-        self.actor.lease.current().is_some_and(|held| held.session == session)
+        let is_held = |actor: &Arc<Actor>| actor.lease.current().is_some_and(|held| held.session == session);
+        self.actors().iter().any(is_held)
     }
 
     /// Releases the lease if this session holds it. Returns whether the lease was released.
     pub fn release_lease(&self, session: &str) -> bool {
-        self.actor.lease.release(session)
+        self.actors().iter().any(|actor| actor.lease.release(session))
     }
 
     /// Checks that no other session's lease prevents this session from acting on the device.
@@ -195,15 +246,15 @@ impl Device {
             Some(DriverError::QueueFull(_) | DriverError::Failed(_) | DriverError::Unsupported { .. }) => return,
         };
         if state != DeviceState::Unreachable {
-            self.last_seen.store(now_ms(), Ordering::Relaxed);
+            self.named.last_seen.store(now_ms(), Ordering::Relaxed);
         }
-        let mut health = self.health.lock();
+        let mut health = self.named.health.lock();
         let changed = health.state != state;
         *health = Health { state, error: error.filter(|_| state != DeviceState::Ready).map(ToString::to_string) };
         drop(health);
         if changed {
-            tracing::info!(device = self.name, %state, "device state changed");
-            self.live.publish(Message::Device { device: self.name.clone(), state });
+            tracing::info!(device = self.named.name, %state, "device state changed");
+            self.named.live.publish(Message::Device { device: self.named.name.clone(), state });
         }
     }
 }

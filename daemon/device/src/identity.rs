@@ -21,8 +21,11 @@ impl Identity {
     /// Returns the identity of the device that has these settings.
     pub(super) fn of(settings: &DeviceSettings) -> Self {
         if settings.kind == DeviceKind::Browser {
-            // Two devices with one profile are the same browser, whatever page each begins with.
-            let profile = format!("browser:{}", settings.browser.profile);
+            // Two devices with one profile, or at one debugging address, are the same browser, whatever page each begins with.
+            let profile = match &settings.browser.attach {
+                Some(running) => format!("browser at {}", address(running)),
+                None => format!("browser:{}", settings.browser.profile),
+            };
             return Self { serial: Some(profile.clone()), address: profile };
         }
         Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }

@@ -13,10 +13,22 @@ pub fn example_url(kind: DeviceKind) -> &'static str {
     }
 }
 
-/// Returns the settings of a new device.
-pub fn new_settings(kind: DeviceKind, name: &str, url: &str) -> DeviceSettings {
+/// Checks the debugging address of a browser that runs already.
+///
+/// # Errors
+/// Describes the accepted addresses if this is none of them, or if devices of this kind have none.
+pub fn check_attach(kind: DeviceKind, address: &str) -> Result<(), &'static str> {
+    match kind {
+        DeviceKind::Browser => browser::check_address(address),
+        DeviceKind::Autofish => Err("no debugging address: only a device of the kind browser has one"),
+    }
+}
+
+/// Returns the settings of a new device. `attach` is the debugging address of a browser that runs already.
+pub fn new_settings(kind: DeviceKind, name: &str, url: &str, attach: Option<&str>) -> DeviceSettings {
     let mut settings = DeviceSettings { kind, ..DeviceSettings::at(url) };
     if kind == DeviceKind::Browser {
+        settings.browser.attach = attach.map(str::to_owned);
         // Browsers with one profile would be the same browser.
         name.clone_into(&mut settings.browser.profile);
     }
@@ -42,7 +54,7 @@ mod tests {
     fn only_browsers_get_a_profile() {
         let url = "http://192.168.1.20:8081";
         // Otherwise a reload of the settings file would replace each phone.
-        assert_eq!(new_settings(DeviceKind::Autofish, "pixel", url), DeviceSettings::at(url));
-        assert_eq!(new_settings(DeviceKind::Browser, "web", "https://example.com").browser.profile, "web");
+        assert_eq!(new_settings(DeviceKind::Autofish, "pixel", url, None), DeviceSettings::at(url));
+        assert_eq!(new_settings(DeviceKind::Browser, "web", "https://example.com", None).browser.profile, "web");
     }
 }

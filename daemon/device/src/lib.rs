@@ -29,10 +29,10 @@ pub use driver::{
 };
 pub use error::{DriverError, SetupError, Why};
 pub use handle::Device;
-pub use kinds::{example_url, new_settings, open};
+pub use kinds::{check_attach, example_url, new_settings, open};
 pub use lease::Busy;
 pub use reading::{Reading, TreeReading};
 pub use reads::PendingRead;
 pub use registry::{Changes, Registry, ResolveError, Resolved};
-pub use rows::{find, row_id};
+pub use rows::row_id;
 pub use turn::{DeviceGuard, Ticket};

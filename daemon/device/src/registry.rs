@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use afd_proto::Secret;
 use afd_proto::device::DeviceSource;
-use afd_proto::vocabulary::Address;
+use afd_proto::vocabulary::{Address, DEFAULT_SESSION};
 use parking_lot::RwLock;
 
 use super::SetupError;
@@ -255,7 +255,14 @@ impl Registry {
     }
 
     /// Determines the device that a call refers to: by name, by URL, or else the only configured device.
+    /// If each session has a screen of its own there, the session's one is returned.
     pub fn resolve(&self, address: &Address<'_>) -> Result<Resolved, ResolveError> {
+        let found = self.named_by(address)?;
+        let session = address.session.unwrap_or(DEFAULT_SESSION);
+        Ok(Resolved { device: found.device.for_session(session, &self.tasks), ..found })
+    }
+
+    fn named_by(&self, address: &Address<'_>) -> Result<Resolved, ResolveError> {
         let token = address.token.cloned();
         match (address.device, address.url) {
             (Some(_), Some(_)) => Err(ResolveError::Both),

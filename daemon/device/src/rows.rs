@@ -4,18 +4,17 @@ use rusqlite::Connection;
 
 use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
-/// Returns the row id of a device, or `None` if it has no row yet.
-pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    connection.first("SELECT id FROM devices WHERE name = :name", args! {name}, |row| row.get("id"))
-}
-
-/// Returns the row id of a device. Inserts or undeletes the row if necessary, and updates the device's kind in it.
-pub fn row_id(connection: &Connection, origin: &str, name: &str, kind: &str) -> Result<i64> {
+/// Returns the row id of a device, or of the screen that a session has on it. Inserts or undeletes the row if necessary,
+/// and updates the device's kind in it.
+pub fn row_id(connection: &Connection, origin: &str, name: &str, screen_of: Option<&str>, kind: &str) -> Result<i64> {
     let now = now_ms();
+    let part_of = screen_of.map(|_| name);
+    // Names of devices have no slash, except those that are URLs, and these share one screen.
+    let name = screen_of.map_or_else(|| name.to_owned(), |session| format!("{name}/{session}"));
     connection.one(
-        "INSERT INTO devices (uid, origin, name, kind, created_at, updated_at) VALUES (:uid, :origin, :name, :kind, :now, :now)
-             ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, deleted_at = NULL RETURNING id",
-        args! {uid: new_uid(), origin, name, kind, now},
+        "INSERT INTO devices (uid, origin, name, part_of, kind, created_at, updated_at)
+             VALUES (:uid, :origin, :name, :part_of, :kind, :now, :now) ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, deleted_at = NULL RETURNING id",
+        args! {uid: new_uid(), origin, name, part_of, kind, now},
         |row| row.get("id"),
     )
 }

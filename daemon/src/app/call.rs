@@ -9,16 +9,18 @@ use super::checks::check_session;
 use super::{Core, Result, current_trace};
 use afd_device::{self as device, Device, DriverError, PendingRead, Resolved};
 use afd_experience::memory::Origin;
-use afd_store::new_uid;
+use afd_store::{Connection, new_uid};
 
 impl Core {
-    /// Returns the row id of a device, creating the row on first use.
-    pub(super) async fn device_row(&self, device: &Device) -> Result<i64> {
+    /// Returns the row id of a device, or of the screen of a session on it, creating the row on first use.
+    pub(super) async fn device_row(&self, device: &Device, session: &str) -> Result<i64> {
         if let Some(id) = device.row().get() {
             return Ok(*id);
         }
         let (origin, name, kind) = (self.store.origin().to_owned(), device.name().to_owned(), device.kind());
-        let id = self.store.write_first(move |c| device::row_id(c, &origin, &name, kind)).await?;
+        let screen_of = device.is_of_session().then(|| session.to_owned());
+        let row = move |c: &Connection| device::row_id(c, &origin, &name, screen_of.as_deref(), kind);
+        let id = self.store.write_first(row).await?;
         Ok(*device.row().get_or_init(|| id))
     }
 
@@ -70,7 +72,7 @@ impl Addressed {
     pub(super) async fn open(self) -> Result<Call> {
         Ok(Call {
             session_id: self.core.sessions.row(&self.core.store, &self.echo.session).await?,
-            device_id: self.core.device_row(&self.target.device).await?,
+            device_id: self.core.device_row(&self.target.device, &self.echo.session).await?,
             core: self.core,
             echo: self.echo,
             target: self.target,

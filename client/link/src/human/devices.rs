@@ -59,9 +59,10 @@ fn downloads(downloads: &[DownloadInfo]) -> String {
 fn tabs(tabs: &[TabInfo]) -> String {
     let row = |tab: &TabInfo| {
         let mark = if tab.current { "*" } else { "" };
-        [tab.tab.clone(), mark.to_owned(), safe::line(&tab.title), safe::line(&tab.url)]
+        let session = safe::line(tab.used_by.as_deref().unwrap_or_default());
+        [tab.tab.clone(), mark.to_owned(), safe::line(&tab.title), safe::line(&tab.url), session]
     };
-    table(["tab", "", "title", "url"], tabs.iter().map(row))
+    table(["tab", "", "title", "url", "session"], tabs.iter().map(row))
 }
 
 fn lease(lease: &LeaseInfo) -> String {

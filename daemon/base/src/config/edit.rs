@@ -55,9 +55,13 @@ pub(super) fn insert_device(
         usb_table["own_forward"] = value(usb.own_forward);
         table["usb"] = Item::Table(usb_table);
     }
-    if device.kind == DeviceKind::Browser && device.browser.profile != Browser::default().profile {
+    if device.kind == DeviceKind::Browser {
         let mut browser = Table::new();
-        browser["profile"] = value(&device.browser.profile);
+        if let Some(attach) = &device.browser.attach {
+            browser["attach"] = value(attach);
+        } else if device.browser.profile != Browser::default().profile {
+            browser["profile"] = value(&device.browser.profile);
+        }
         table["browser"] = Item::Table(browser);
     }
     devices.insert(name, Item::Table(table));

@@ -105,6 +105,9 @@ sections! {
     Browser "browser." {
         /// Executable of the browser.
         path: Option<PathBuf> [default "the first of `chromium`, `google-chrome`, `brave-browser` and `microsoft-edge` in `PATH`"] = None;
+        /// Debugging address of a browser on this machine that runs already, such as `http://127.0.0.1:9222`. The daemon
+        /// connects to it instead of starting one, opens tabs of its own, and closes only these.
+        attach: Option<String> = None;
         /// Name of the profile, which keeps the browser's cookies and logins below `$XDG_STATE_HOME/afd/browsers`; or the
         /// absolute path of its directory.
         profile: String = "default".to_owned();
@@ -476,7 +479,8 @@ pub fn is_sendable(token: &Secret) -> bool {
 /// If the URL is invalid. The error says what was expected.
 pub fn check_url(kind: DeviceKind, url: &str) -> Result<(), InvalidSetting> {
     if kind == DeviceKind::Browser {
-        let parsed = url::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let is_page = |url: &url::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        let parsed = url::Url::parse(url).ok().filter(|url| is_page(url) || url.as_str() == "about:blank");
         return parsed.map(|_| ()).ok_or_else(|| "expected the URL of a page, such as https://example.com".into());
     }
     let rest = url.strip_prefix("http://").unwrap_or("");

@@ -18,6 +18,9 @@ pub struct Rules {
     home: Option<(String, Option<u16>)>,
 }
 
+/// Address of an empty page, which has no host.
+const EMPTY: &str = "about:blank";
+
 const PAGE: &str = "a domain such as example.com, or a URL that begins with http:// or https://";
 
 impl Rules {
@@ -27,6 +30,10 @@ impl Rules {
     /// Describes the accepted values if the start page is not allowed.
     pub fn new(private: bool, allow: &[String], deny: &[String], start: &str) -> Result<(Self, Url), &'static str> {
         let all = Self { private: true, allow: allow.to_vec(), deny: deny.to_vec(), home: None };
+        if start == EMPTY {
+            let empty = Url::parse(start).map_err(|_| PAGE)?;
+            return Ok((Self { private, ..all }, empty));
+        }
         let start = all.page(start)?;
         let name = start.host_str().unwrap_or_default().to_owned();
         let home = Some((name, start.port_or_known_default())).filter(|(name, _)| is_private_name(name));

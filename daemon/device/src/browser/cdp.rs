@@ -1,4 +1,4 @@
-//! Client of the Chrome DevTools Protocol over a pipe: JSON messages that end with a zero byte.
+//! Client of the Chrome DevTools Protocol: JSON messages over a pipe, where they end with a zero byte, or over a WebSocket.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,16 +6,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use afd_proto::characters::whole_characters;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
 
 use crate::DriverError;
 
 /// Maximum size of a message from the browser, in bytes.
-const MAX_MESSAGE: u64 = 128 << 20;
+pub const MAX_MESSAGE: usize = 128 << 20;
 
 /// Event that is reported when the connection has been closed.
 pub const CLOSED: &str = "afd.closed";
@@ -80,8 +85,60 @@ impl Drop for Entry<'_> {
 }
 
 /// A connection to a browser.
+pub enum Wire {
+    /// Pipes of a browser that this process has started.
+    Pipe(ChildStdin, ChildStdout),
+    /// A WebSocket of a browser that runs already.
+    Socket(Box<WebSocketStream<TcpStream>>),
+}
+
+enum Out {
+    Pipe(ChildStdin),
+    Socket(SplitSink<Box<WebSocketStream<TcpStream>>, Message>),
+}
+
+impl Out {
+    /// Writes a message. Returns `None` if the connection is closed.
+    async fn send(&mut self, message: String) -> Option<()> {
+        match self {
+            Self::Pipe(out) => {
+                let mut bytes = message.into_bytes();
+                bytes.push(0);
+                out.write_all(&bytes).await.ok()?;
+                out.flush().await.ok()
+            }
+            Self::Socket(out) => out.send(Message::text(message)).await.ok(),
+        }
+    }
+}
+
+enum In {
+    Pipe(BufReader<ChildStdout>),
+    Socket(SplitStream<Box<WebSocketStream<TcpStream>>>),
+}
+
+impl In {
+    /// Reads a message. Returns `None` if the connection is closed, or if the message is too large.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        match self {
+            Self::Pipe(input) => {
+                let mut bytes = Vec::new();
+                input.take(MAX_MESSAGE as u64).read_until(0, &mut bytes).await.ok()?;
+                (bytes.pop() == Some(0)).then_some(bytes)
+            }
+            Self::Socket(input) => loop {
+                let message = input.next().await?.ok()?;
+                if message.is_text() || message.is_binary() {
+                    return Some(message.into_data().to_vec());
+                }
+            },
+        }
+    }
+}
+
+/// Client of a browser.
 pub struct Cdp {
-    out: mpsc::UnboundedSender<Vec<u8>>,
+    out: mpsc::UnboundedSender<String>,
     next: AtomicU64,
     waiting: Arc<Mutex<Waiting>>,
     timeout: Duration,
@@ -89,16 +146,25 @@ pub struct Cdp {
 
 impl Cdp {
     /// Starts to read and to write messages. `seen` is called for each event, in order, and must not block.
-    pub fn start(
-        (out, input): (ChildStdin, ChildStdout),
-        timeout: Duration,
-        seen: impl Fn(Event) + Send + 'static,
-    ) -> Self {
+    pub fn start(wire: Wire, timeout: Duration, seen: impl Fn(Event) + Send + 'static) -> Self {
         let waiting: Arc<Mutex<Waiting>> = Arc::default();
         let (send, messages) = mpsc::unbounded_channel();
+        let (out, input) = match wire {
+            Wire::Pipe(out, input) => (Out::Pipe(out), In::Pipe(BufReader::new(input))),
+            Wire::Socket(socket) => {
+                let (out, input) = socket.split();
+                (Out::Socket(out), In::Socket(input))
+            }
+        };
         tokio::spawn(write(out, messages));
-        tokio::spawn(read(BufReader::new(input), waiting.clone(), seen));
+        tokio::spawn(read(input, waiting.clone(), seen));
         Self { out: send, next: AtomicU64::new(1), waiting, timeout }
+    }
+
+    /// Sends a request without waiting for its answer.
+    pub fn send(&self, method: &str, params: Value) {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let _ = self.out.send(json!({"id": id, "method": method, "params": params}).to_string());
     }
 
     /// Returns whether the browser has closed the connection.
@@ -125,9 +191,7 @@ impl Cdp {
         if !session.is_empty() {
             message["sessionId"] = json!(session);
         }
-        let mut bytes = message.to_string().into_bytes();
-        bytes.push(0);
-        self.out.send(bytes).map_err(|_| CdpError::Closed)?;
+        self.out.send(message.to_string()).map_err(|_| CdpError::Closed)?;
         match tokio::time::timeout(self.timeout, answer).await {
             Ok(answer) => answer.unwrap_or(Err(CdpError::Closed)),
             Err(_) => Err(CdpError::Late),
@@ -136,22 +200,17 @@ impl Cdp {
 }
 
 /// Writes messages, each whole, until the browser closes the connection.
-async fn write(mut out: ChildStdin, mut messages: mpsc::UnboundedReceiver<Vec<u8>>) {
+async fn write(mut out: Out, mut messages: mpsc::UnboundedReceiver<String>) {
     while let Some(message) = messages.recv().await {
-        if out.write_all(&message).await.is_err() || out.flush().await.is_err() {
+        if out.send(message).await.is_none() {
             return;
         }
     }
 }
 
 /// Reads messages until the browser closes the connection, or sends one that is too large or no JSON.
-async fn read(mut input: BufReader<ChildStdout>, waiting: Arc<Mutex<Waiting>>, seen: impl Fn(Event)) {
-    loop {
-        let mut bytes = Vec::new();
-        let read = (&mut input).take(MAX_MESSAGE).read_until(0, &mut bytes).await;
-        if read.is_err() || bytes.pop() != Some(0) {
-            break;
-        }
+async fn read(mut input: In, waiting: Arc<Mutex<Waiting>>, seen: impl Fn(Event)) {
+    while let Some(bytes) = input.next().await {
         let Some(mut message) = parsed(&bytes) else { break };
         if let Some(id) = message["id"].as_u64() {
             let answer = match message["error"]["message"].as_str() {

@@ -5,7 +5,7 @@ use afd_proto::vocabulary::Role;
 use afd_screen::page::snapshot::Flags;
 use afd_screen::page::{Flag, Node, Rect, Traits};
 
-use super::tabs::Dialog;
+use super::tab::Dialog;
 
 /// Bounds of the message.
 pub const MESSAGE: Rect = Rect { left: 400, top: 20, right: 880, bottom: 60 };

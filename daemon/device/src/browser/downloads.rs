@@ -19,11 +19,19 @@ const MAX_EXTENSION: usize = 10;
 struct Running {
     /// Id of the download, and name of its file.
     id: String,
-    /// Number of the download, counted from 1.
-    number: u64,
     name: String,
     bytes: u64,
     state: State,
+    /// The session in whose tab it began; `None` if that is unknown.
+    owner: Option<String>,
+    /// Whether its beginning was reported.
+    told: bool,
+}
+
+impl Running {
+    fn is_for(&self, owner: &str) -> bool {
+        self.owner.as_deref().is_none_or(|own| own == owner)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +45,6 @@ enum State {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Downloads {
     all: Vec<Running>,
-    /// Number of downloads that began so far.
-    begun: u64,
     /// Maximum size of a file, in bytes.
     max: u64,
     /// Directory of the files.
@@ -48,21 +54,21 @@ pub struct Downloads {
 impl Downloads {
     /// Creates an empty list, for files of at most `max` bytes in a directory.
     pub fn new(max: u64, dir: PathBuf) -> Self {
-        Self { all: Vec::new(), begun: 0, max, dir }
+        Self { all: Vec::new(), max, dir }
     }
 
-    /// Applies an event. Returns the id of a download that must be stopped, because it is too large or one too many.
-    pub fn apply(&mut self, event: &Event) -> Option<String> {
+    /// Applies an event about a download in a tab of a session. Returns the id of a download that must be stopped, because it
+    /// is too large or one too many.
+    pub fn apply(&mut self, event: &Event, owner: Option<String>) -> Option<String> {
         let (params, max) = (&event.params, self.max);
         let id = params["guid"].as_str()?;
         match event.method.as_str() {
             "Browser.downloadWillBegin" => {
-                let is_refused = self.all.len() >= MAX_WAITING;
+                let is_refused = self.all.iter().filter(|one| one.owner == owner).count() >= MAX_WAITING;
                 if !is_refused {
                     let name = safe_name(params["suggestedFilename"].as_str().unwrap_or_default());
-                    self.begun += 1;
-                    let (id, number) = (id.to_owned(), self.begun);
-                    self.all.push(Running { id, number, name, bytes: 0, state: State::Running });
+                    let (id, state) = (id.to_owned(), State::Running);
+                    self.all.push(Running { id, name, bytes: 0, state, owner, told: false });
                 }
                 is_refused.then(|| id.to_owned())
             }
@@ -91,23 +97,34 @@ impl Downloads {
         self.dir.join(id)
     }
 
-    /// Returns the number of downloads that began so far.
-    pub fn begun(&self) -> u64 {
-        self.begun
+    /// Returns the names of a session's downloads that began and were not reported yet.
+    pub fn take_news(&mut self, owner: &str) -> Vec<String> {
+        let new = self.all.iter_mut().filter(|one| one.is_for(owner) && !one.told);
+        new.map(|one| {
+            one.told = true;
+            one.name.clone()
+        })
+        .collect()
     }
 
-    /// Returns the names of the downloads that began after the first `number` ones and were not taken.
-    pub fn names_since(&self, number: u64) -> impl Iterator<Item = &str> {
-        self.all.iter().filter(move |one| one.number > number).map(|one| one.name.as_str())
+    /// Gives the downloads of a session to another one, or to whichever asks.
+    pub fn hand_over(&mut self, owner: &str, to: Option<&str>) {
+        let own = self.all.iter_mut().filter(|one| one.owner.as_deref() == Some(owner));
+        own.for_each(|one| one.owner = to.map(str::to_owned));
     }
 
-    /// Returns whether a download still runs.
-    pub fn is_busy(&self) -> bool {
-        self.all.iter().any(|one| one.state == State::Running)
+    /// Returns whether a session has downloads.
+    pub fn has_any(&self, owner: &str) -> bool {
+        self.all.iter().any(|one| one.is_for(owner))
     }
 
-    /// Returns the downloads. Only those that still run are kept.
-    pub fn take(&mut self) -> Vec<Download> {
+    /// Returns whether a download of a session still runs.
+    pub fn is_busy(&self, owner: &str) -> bool {
+        self.all.iter().any(|one| one.is_for(owner) && one.state == State::Running)
+    }
+
+    /// Returns the downloads of a session. Only those that still run are kept.
+    pub fn take(&mut self, owner: &str) -> Vec<Download> {
         let shown = |one: &Running| Download {
             name: one.name.clone(),
             bytes: one.bytes,
@@ -121,8 +138,8 @@ impl Downloads {
                 }
             },
         };
-        let all = self.all.iter().map(shown).collect();
-        self.all.retain(|one| one.state == State::Running);
+        let all = self.all.iter().filter(|one| one.is_for(owner)).map(shown).collect();
+        self.all.retain(|one| !one.is_for(owner) || one.state == State::Running);
         all
     }
 }
@@ -183,15 +200,15 @@ mod tests {
             let sizes = json!({"guid": id, "receivedBytes": bytes, "totalBytes": 0, "state": state});
             event("Browser.downloadProgress", sizes)
         };
-        assert_eq!(downloads.apply(&begin("1")), None);
-        assert_eq!(downloads.apply(&begin("2")), None);
-        assert_eq!(downloads.apply(&progress("1", 90, "inProgress")), None);
-        assert_eq!(downloads.apply(&progress("2", 101, "inProgress")), Some("2".to_owned()));
-        let taken = downloads.take();
+        assert_eq!(downloads.apply(&begin("1"), None), None);
+        assert_eq!(downloads.apply(&begin("2"), None), None);
+        assert_eq!(downloads.apply(&progress("1", 90, "inProgress"), None), None);
+        assert_eq!(downloads.apply(&progress("2", 101, "inProgress"), None), Some("2".to_owned()));
+        let taken = downloads.take("a");
         assert_eq!((&taken[0].state, &taken[1].state), (&DownloadState::Running, &DownloadState::Failed));
-        assert_eq!(downloads.apply(&progress("1", 95, "completed")), None);
+        assert_eq!(downloads.apply(&progress("1", 95, "completed"), None), None);
         let state = DownloadState::Complete("/no/such/directory/1".into());
-        assert_eq!(downloads.take(), [Download { name: "a.txt".into(), bytes: 95, state }]);
-        assert!(downloads.take().is_empty());
+        assert_eq!(downloads.take("a"), [Download { name: "a.txt".into(), bytes: 95, state }]);
+        assert!(downloads.take("a").is_empty());
     }
 }

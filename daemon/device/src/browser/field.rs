@@ -126,7 +126,7 @@ impl Page<'_> {
         if value != "frame" {
             return Ok(value);
         }
-        let frames = self.running.seen.lock().foreign_at(x, y);
+        let frames = self.running.seen(&self.tab.session).foreign_at(x, y);
         for (session, left, top) in frames {
             let value = self.evaluate(&session, &format!("({FOCUS_LIST})({}, {})", x - left, y - top)).await?;
             if value != "frame" {

@@ -9,7 +9,8 @@ use serde_json::json;
 use super::Browser;
 use super::cdp::CdpError;
 use super::input::Page;
-use super::tabs::{Chooser, Tabs};
+use super::tab::Chooser;
+use super::tabs::Tabs;
 use crate::{BadParam, Download, DriverError, DriverFuture, Transfers};
 
 /// Maximum wait until an element that was tapped asks for files.
@@ -28,26 +29,26 @@ impl Transfers for Browser {
             let file = dir.join(name).canonicalize().ok()?;
             (file.starts_with(&dir) && file.is_file()).then_some(file)
         };
-        if self.upload_dirs.is_empty() {
+        if self.own.upload_dirs.is_empty() {
             return Err(refused("no file: `browser.upload_dirs` in the settings file names no directory"));
         }
-        let found = self.upload_dirs.iter().find_map(inside);
+        let found = self.own.upload_dirs.iter().find_map(inside);
         found.ok_or_else(|| refused("a file below a directory that `browser.upload_dirs` in the settings file names"))
     }
 
     fn downloads(&self, ms: u64) -> DriverFuture<'_, Vec<Download>> {
         Box::pin(async move {
-            let running = self.running().await?;
+            let running = self.own.running().await?;
             let mut tabs = running.tabs.subscribe();
             let wait = Duration::from_millis(ms);
             // A download begins a moment after the click that asks for it.
-            let begun = tabs.wait_for(|tabs| tabs.downloads.names_since(0).count() > 0);
+            let begun = tabs.wait_for(|tabs| tabs.downloads.has_any(&self.session));
             let _ = tokio::time::timeout(wait.min(BEGUN_WITHIN), begun).await.is_ok();
-            let done = tabs.wait_for(|tabs| !tabs.downloads.is_busy());
+            let done = tabs.wait_for(|tabs| !tabs.downloads.is_busy(&self.session));
             let _ = tokio::time::timeout(wait, done).await.is_ok();
             let mut taken = Vec::new();
             running.tabs.send_if_modified(|tabs| {
-                taken = tabs.downloads.take();
+                taken = tabs.downloads.take(&self.session);
                 false
             });
             Ok(taken)
@@ -59,24 +60,29 @@ impl Page<'_> {
     /// Taps an element that asks for files, and gives it these.
     pub(super) async fn upload(&self, x: f64, y: f64, files: &[PathBuf]) -> Result<(), DriverError> {
         let refused = |message: &'static str| DriverError::Refused { status: None, message: message.into() };
-        self.running.tabs.send_modify(|tabs| tabs.chooser = None);
+        // What asked before does not matter.
+        let _ = self.take_chooser();
         self.click(x, y, 1, Duration::ZERO).await?;
         let mut tabs = self.running.tabs.subscribe();
-        // Another tab can ask for files at the same time.
-        let is_ours = |tabs: &Tabs, chooser: &Chooser| {
-            chooser.session == self.tab.session
-                || tabs.frames(&self.tab.session).iter().any(|frame| frame.session == chooser.session)
-        };
-        let asked = tabs.wait_for(|tabs| tabs.chooser.as_ref().is_some_and(|chooser| is_ours(tabs, chooser)));
-        let asked = tokio::time::timeout(ASKED_WITHIN, asked).await.ok().and_then(Result::ok);
-        let chooser = asked.and_then(|tabs| tabs.chooser.clone());
-        let Chooser { session, node, several } = chooser.ok_or_else(|| refused("the element asks for no file"))?;
-        self.running.tabs.send_modify(|tabs| tabs.chooser = None);
+        let asks = |tabs: &Tabs| tabs.get(&self.tab.session).is_some_and(|tab| tab.chooser.is_some());
+        let _ = tokio::time::timeout(ASKED_WITHIN, tabs.wait_for(asks)).await.is_ok();
+        let chooser = self.take_chooser().ok_or_else(|| refused("the element asks for no file"))?;
+        let Chooser { session, node, several } = chooser;
         if files.len() > 1 && !several {
             return Err(refused("the element takes one file only"));
         }
         let params = json!({"files": files, "backendNodeId": node});
         let given = self.running.ask_frame(&self.tab.session, &session, "DOM.setFileInputFiles", params).await;
         given.map(|_| ()).map_err(CdpError::of_input)
+    }
+
+    /// Returns what in the page asked for files last, and forgets it.
+    fn take_chooser(&self) -> Option<Chooser> {
+        let mut taken = None;
+        self.running.tabs.send_if_modified(|tabs| {
+            taken = tabs.around(&self.tab.session).and_then(|tab| tab.chooser.take());
+            false
+        });
+        taken
     }
 }

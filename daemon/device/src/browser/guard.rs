@@ -122,7 +122,7 @@ impl Page<'_> {
         guards: &mut Vec<Guard>,
     ) -> Result<(), DriverError> {
         let (name, owner) = {
-            let seen = self.running.seen.lock();
+            let seen = self.running.seen(&self.tab.session);
             let name = seen.name_of(wanted).map(|(name, is_only)| (name.to_owned(), is_only));
             (name, seen.owner_of(wanted))
         };
@@ -144,7 +144,7 @@ impl Page<'_> {
     async fn add(&self, node: i64, hit: Option<i64>, (digits, drag): (bool, bool)) -> Result<Guard, DriverError> {
         let gone = || changed("it is gone");
         let (place, hit, frame) = {
-            let seen = self.running.seen.lock();
+            let seen = self.running.seen(&self.tab.session);
             let place = seen.layout.node_of(node);
             let hit = hit
                 .and_then(|hit| seen.layout.node_of(hit))
@@ -209,7 +209,7 @@ impl Page<'_> {
 
     /// Returns the name of a node as it is now; `None` if that cannot be known.
     async fn name_now(&self, node: i64) -> Result<Option<String>, DriverError> {
-        let Some((session, node)) = self.running.seen.lock().layout.node_of(node) else { return Ok(None) };
+        let Some((session, node)) = self.running.seen(&self.tab.session).layout.node_of(node) else { return Ok(None) };
         let params = json!({"backendNodeId": node, "fetchRelatives": false});
         let found = match self.ask(&session, "Accessibility.getPartialAXTree", params).await {
             Err(DriverError::Refused { .. }) => None,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::cdp::CdpError;
 use super::dialog::{ACCEPT, ANSWER, DISMISS};
 use super::running::Running;
-use super::tabs::{Dialog, Tab};
+use super::tab::{Dialog, Tab};
 use crate::{DriverError, Input, Key};
 
 /// The key that adds a choice to others, as the bits of modifiers: Command on a Mac, else Control.
@@ -150,13 +150,13 @@ impl Page<'_> {
         let Some(wanted) = self.wanted else { return Ok(None) };
         let session = self.tab.session.clone();
         let Some(mut hit) = self.node_at(&session, (x, y)).await? else { return Ok(None) };
-        let foreign = self.running.seen.lock().frame_of(hit);
+        let foreign = self.running.seen(&self.tab.session).frame_of(hit);
         if let Some((session, offset, at)) = foreign
             && let Some(inner) = self.node_at(&session, (x - at.0, y - at.1)).await?
         {
             hit = inner + offset;
         }
-        let seen = self.running.seen.lock();
+        let seen = self.running.seen(&self.tab.session);
         match seen.allows(&self.tab.session, hit, wanted) {
             true => Ok(Some(hit)),
             false => Err(DriverError::Covered(seen.describe(hit))),

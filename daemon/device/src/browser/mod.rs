@@ -1,11 +1,13 @@
 //! Driver for a browser with the Chrome DevTools Protocol. The daemon starts the browser when it is first needed, with a
-//! profile of its own, and drives it over a pipe.
+//! profile of its own, and drives it over a pipe; or it connects to a browser that the user has started.
 //!
-//! Positions are CSS pixels of the window. The current tab is the one that was opened last. A dialog of a page is a
-//! window with buttons, which a tap answers.
+//! Each session uses a tab of its own. Positions are CSS pixels of the window. A dialog of a page is a window with buttons,
+//! which a tap answers.
 
 mod address;
+mod attach;
 mod cdp;
+mod choice;
 mod dialog;
 mod downloads;
 mod drag;
@@ -20,18 +22,22 @@ mod news;
 mod running;
 mod said;
 mod seen;
+mod tab;
 mod tabs;
 mod tree;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::device::TabInfo;
+use afd_proto::vocabulary::DEFAULT_SESSION;
 use base64::Engine;
 use serde_json::json;
+use tokio::process::Child;
 use tokio::sync::watch;
+use url::Url;
 
 use super::{
     BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Reveals, ScreenshotOptions, SetupError,
@@ -39,14 +45,31 @@ use super::{
 };
 use afd_base::config::DeviceSettings;
 use afd_screen::page::{Snapshot, pattern};
-use cdp::{Cdp, CdpError};
+use cdp::{Cdp, CdpError, Wire};
 use running::{Running, attach_to, attend, of_tab};
 use tabs::Tabs;
 
 /// Idle time after which the browser is closed.
 const IDLE: Duration = Duration::from_secs(3_600);
-/// Driver for one browser.
+
+/// Checks the debugging address of a browser that runs already.
+///
+/// # Errors
+/// Describes the accepted addresses if this is none of them.
+pub fn check_address(text: &str) -> Result<(), &'static str> {
+    attach::address(text).map(|_| ())
+}
+
+/// Driver for one browser, as a session sees it.
 pub struct Browser {
+    own: Arc<Own>,
+    session: String,
+}
+
+/// What all sessions share.
+struct Own {
+    /// Address of a browser that runs already; `None` if the daemon starts one.
+    attach: Option<Url>,
     start_page: String,
     executable: Option<PathBuf>,
     profile: String,
@@ -82,12 +105,13 @@ impl Browser {
     /// Creates a driver. The browser starts when it is first needed.
     ///
     /// # Errors
-    /// If the start page is not an address that the browser may open.
+    /// If the start page is not an address that the browser may open, or if the address of a running browser is not one.
     pub fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
         let own = &settings.browser;
         let rules = address::Rules::new(own.allow_private, &own.allow, &own.deny, &settings.url);
         let (rules, start_page) = rules.map_err(SetupError::Address)?;
-        Ok(Self {
+        let own = Own {
+            attach: own.attach.as_deref().map(attach::address).transpose().map_err(SetupError::Address)?,
             start_page: start_page.to_string(),
             executable: own.path.clone(),
             profile: own.profile.clone(),
@@ -98,9 +122,12 @@ impl Browser {
             permissions: own.permissions.clone(),
             timeout: Duration::from_millis(settings.timeout_ms),
             running: Arc::default(),
-        })
+        };
+        Ok(Self { own: Arc::new(own), session: DEFAULT_SESSION.to_owned() })
     }
+}
 
+impl Own {
     /// Returns the running browser. Starts it, if it does not run or has ended.
     async fn running(&self) -> Result<Arc<Running>, DriverError> {
         let mut running = self.running.lock().await;
@@ -115,33 +142,36 @@ impl Browser {
         Ok(started)
     }
 
-    /// Reads from the browser. A browser that has ended is started again.
-    async fn read<T>(&self, read: impl AsyncFn(&Running) -> Result<T, DriverError>) -> Result<T, DriverError> {
+    /// Reads from the browser for a session. A browser that has ended is started again.
+    async fn read<T>(
+        &self,
+        session: &str,
+        read: impl AsyncFn(&Running, &str) -> Result<T, DriverError>,
+    ) -> Result<T, DriverError> {
         let running = self.running().await?;
-        match read(&running).await {
-            Err(_) if running.cdp.is_closed() => read(&*self.running().await?).await,
+        match read(&running, session).await {
+            Err(_) if running.cdp.is_closed() => read(&*self.running().await?, session).await,
             done => done,
         }
     }
 
+    /// Starts the browser, or connects to the one that runs.
     async fn start(&self) -> Result<Running, DriverError> {
-        let failed = |why: String| DriverError::Unreachable(why.into());
-        let executable = self.executable.clone().or_else(launch::installed).ok_or_else(|| {
-            failed("no browser is installed: expected Chromium or Chrome, or its path as `browser.path`".to_owned())
-        })?;
-        // An absolute path replaces the directory.
-        let profile = afd_proto::paths::state_dir().join("browsers").join(&self.profile);
-        let mut process = launch::start(&executable, &profile, self.headless)
-            .map_err(|error| failed(format!("cannot start {}: {error}", executable.display())))?;
-        let pipes = process.stdin.take().zip(process.stdout.take());
-        let pipes = pipes.ok_or_else(|| failed("the browser has no pipes".to_owned()))?;
+        let profile = self.profile_dir();
         let download_dir = profile.join("afd-downloads");
-        let mut tabs = Tabs::default();
-        tabs.downloads = downloads::Downloads::new(self.max_download, download_dir.clone());
-        let tabs = watch::Sender::new(tabs);
+        let (wire, process) = match &self.attach {
+            Some(address) => (attach::connect(address, self.timeout).await?, None),
+            None => {
+                let (wire, process) = self.launch(&profile)?;
+                (wire, Some(process))
+            }
+        };
+        let is_of_user = process.is_none();
+        let downloads = downloads::Downloads::new(self.max_download, download_dir.clone());
+        let tabs = watch::Sender::new(Tabs::new(is_of_user, downloads));
         let (sender, duties) = tokio::sync::mpsc::unbounded_channel();
         let own = tabs.clone();
-        let cdp = Arc::new(Cdp::start(pipes, self.timeout, move |event| {
+        let cdp = Arc::new(Cdp::start(wire, self.timeout, move |event| {
             own.send_modify(|tabs| {
                 if let Some(duty) = tabs.apply(&event) {
                     let _ = sender.send(duty);
@@ -150,44 +180,65 @@ impl Browser {
         }));
         tokio::spawn(attend(duties, Arc::downgrade(&cdp), tabs.clone(), self.rules.clone()));
         let version = cdp.call("", "Browser.getVersion", json!({})).await.map_err(|error| match error {
-            CdpError::Closed => failed(format!(
-                "{} exited immediately; another browser may be using the profile {}",
-                executable.display(),
-                self.profile
-            )),
+            CdpError::Closed if !is_of_user => DriverError::Unreachable(
+                format!("the browser exited immediately; another one may be using the profile {}", self.profile).into(),
+            ),
             other => other.of_read(),
         })?;
         let version = version["product"].as_str().unwrap_or_default().to_owned();
-        cdp.call("", "Target.setAutoAttach", attach_to("page")).await.map_err(CdpError::of_read)?;
+        // What pages of the user may do is left to the user.
+        if !is_of_user {
+            cdp.call("", "Target.setAutoAttach", attach_to("page")).await.map_err(CdpError::of_read)?;
+            limits::set(&cdp, self.max_download, &self.permissions, &download_dir).await.map_err(CdpError::of_read)?;
+        }
         cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await.map_err(CdpError::of_read)?;
-        limits::set(&cdp, self.max_download, &self.permissions, &download_dir).await.map_err(CdpError::of_read)?;
-        let used = parking_lot::Mutex::new(std::time::Instant::now());
         let running = Running {
             cdp,
             tabs,
             version,
-            used,
-            before: parking_lot::Mutex::default(),
+            used: parking_lot::Mutex::new(std::time::Instant::now()),
             seen: parking_lot::Mutex::default(),
-            _process: process,
+            start_page: self.start_page.clone(),
+            opening: tokio::sync::Mutex::default(),
+            process,
         };
-        let mut seen = running.tabs.subscribe();
-        let has_tab = seen.wait_for(|tabs| tabs.current().is_some_and(|tab| tab.watched));
-        let first = tokio::time::timeout(self.timeout, has_tab).await.ok().and_then(Result::ok);
-        let first = first.and_then(|tabs| tabs.current().map(|tab| tab.session.clone()));
-        let first = first.ok_or_else(|| failed("the browser has no tab".to_owned()))?;
-        // The first tab is no news.
-        let _ = running.news();
-        // A start page that cannot be opened does not keep others from being opened.
-        let opened = running.navigate(&first, &self.start_page).await;
-        if running.cdp.is_closed() {
-            opened?;
+        if !is_of_user {
+            running.open_first(self.timeout).await?;
         }
         Ok(running)
+    }
+
+    /// Returns the directory of the profile.
+    fn profile_dir(&self) -> PathBuf {
+        // An absolute path replaces the directory.
+        afd_proto::paths::state_dir().join("browsers").join(&self.profile)
+    }
+
+    /// Starts the browser.
+    fn launch(&self, profile: &Path) -> Result<(Wire, Child), DriverError> {
+        let failed = |why: String| DriverError::Unreachable(why.into());
+        let executable = self.executable.clone().or_else(launch::installed).ok_or_else(|| {
+            failed("no browser is installed: expected Chromium or Chrome, or its path as `browser.path`".to_owned())
+        })?;
+        let mut process = launch::start(&executable, profile, self.headless)
+            .map_err(|error| failed(format!("cannot start {}: {error}", executable.display())))?;
+        let pipes = process.stdin.take().zip(process.stdout.take());
+        let (out, input) = pipes.ok_or_else(|| failed("the browser has no pipes".to_owned()))?;
+        Ok((Wire::Pipe(out, input), process))
     }
 }
 
 impl Driver for Browser {
+    fn for_session(&self, session: &str) -> Option<Arc<dyn Driver>> {
+        Some(Arc::new(Self { own: self.own.clone(), session: session.to_owned() }))
+    }
+
+    fn hand_over(&self, session: &str, to: Option<&str>) {
+        // A browser that is starting has no tabs of the session yet.
+        let running = self.own.running.try_lock().ok().and_then(|running| running.clone());
+        running.into_iter().for_each(|running| running.hand_over(session, to));
+    }
+
     fn kind(&self) -> &'static str {
         "browser"
     }
@@ -197,11 +248,11 @@ impl Driver for Browser {
     }
 
     fn url(&self) -> String {
-        pattern::origin(&self.start_page).to_owned()
+        pattern::origin(&self.own.start_page).to_owned()
     }
 
     fn check_app(&self, name: &str) -> Result<(), BadParam> {
-        self.rules.page(name).map(|_| ()).map_err(|expected| BadParam {
+        self.own.rules.page(name).map(|_| ()).map_err(|expected| BadParam {
             path: "package".to_owned(),
             expected,
             // The rest of an address may be secret.
@@ -220,7 +271,7 @@ impl Driver for Browser {
     }
 
     fn health(&self) -> DriverFuture<'_, String> {
-        Box::pin(async move { Ok(self.running().await?.version.clone()) })
+        Box::pin(async move { Ok(self.own.running().await?.version.clone()) })
     }
 
     /// A browser that the daemon started needs no token.
@@ -230,19 +281,20 @@ impl Driver for Browser {
 
     fn top<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
         Box::pin(async move {
-            let snapshot = of_tab(&self.read(async |running| running.tab().await).await?);
+            let snapshot =
+                of_tab(&self.own.read(&self.session, async |running, session| running.tab(session).await).await?);
             Ok(ForegroundApp { app: snapshot.app, place: snapshot.place })
         })
     }
 
     fn snapshot<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, Snapshot> {
-        Box::pin(self.read(async |running| running.snapshot().await))
+        Box::pin(self.own.read(&self.session, async |running, session| running.snapshot(session).await))
     }
 
     fn screenshot<'a>(&'a self, _: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
         Box::pin(async move {
-            let running = self.running().await?;
-            let tab = running.tab().await?;
+            let running = self.own.running().await?;
+            let tab = running.tab(&self.session).await?;
             let metrics = running.ask(&tab, "Page.getLayoutMetrics", json!({})).await.map_err(CdpError::of_read)?;
             let refused = || DriverError::Refused { status: None, message: "a dialog covers the page".into() };
             let view = &metrics.ok_or_else(refused)?["cssVisualViewport"];
@@ -274,33 +326,34 @@ impl Driver for Browser {
     }
 
     fn news(&self) -> Option<String> {
-        self.running.try_lock().ok()?.as_ref()?.news()
+        self.own.running.try_lock().ok()?.as_ref()?.news(&self.session)
     }
 
     fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         Box::pin(async move {
-            let running = self.running().await?;
+            let running = self.own.running().await?;
             match input {
                 Input::Tab(id) => {
-                    running.choose(id).await?;
+                    running.choose(&self.session, id).await?;
                     return Ok("done".to_owned());
                 }
                 Input::CloseTab(id) => {
-                    running.close(id).await?;
+                    running.close(&self.session, id).await?;
                     return Ok("done".to_owned());
                 }
                 _ => {}
             }
-            let tab = running.tab().await?;
+            let tab = running.tab(&self.session).await?;
             match input {
                 Input::Launch(page) => {
                     let url = self
+                        .own
                         .rules
                         .page(page)
                         .map_err(|expected| DriverError::Refused { status: None, message: expected.into() })?;
                     running.navigate(&tab.session, url.as_str()).await?;
                 }
-                Input::Home => running.navigate(&tab.session, &self.start_page).await?,
+                Input::Home => running.navigate(&tab.session, &self.own.start_page).await?,
                 other => input::perform(&running, &tab, other).await?,
             }
             Ok("done".to_owned())
@@ -311,8 +364,8 @@ impl Driver for Browser {
 impl Reveals for Browser {
     fn reveal<'a>(&'a self, _: Option<&'a Secret>, node: &'a str) -> DriverFuture<'a, ()> {
         Box::pin(async move {
-            let running = self.running().await?;
-            let tab = running.tab().await?;
+            let running = self.own.running().await?;
+            let tab = running.tab(&self.session).await?;
             running.reveal(&tab, node.parse().unwrap_or_default()).await
         })
     }
@@ -320,6 +373,6 @@ impl Reveals for Browser {
 
 impl super::Tabs for Browser {
     fn list(&self) -> DriverFuture<'_, Vec<TabInfo>> {
-        Box::pin(async { Ok(self.running().await?.list()) })
+        Box::pin(async { Ok(self.own.running().await?.list(&self.session)) })
     }
 }

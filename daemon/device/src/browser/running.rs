@@ -1,9 +1,9 @@
-//! A running browser: requests to its current tab, and snapshots of it.
+//! A running browser: requests to its tabs, and snapshots of them.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use afd_proto::device::TabInfo;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::process::Child;
@@ -12,7 +12,8 @@ use tokio::sync::{mpsc, watch};
 use super::cdp::{Cdp, CdpError};
 use super::layout::{FrameIn, Layout};
 use super::seen::{Seen, SeenInput};
-use super::tabs::{self, Before, Duty, ForeignFrame, Tab, Tabs};
+use super::tab::Tab;
+use super::tabs::{self, Duty, ForeignFrame, Tabs};
 use super::{address, dialog, layout, tree};
 use crate::DriverError;
 use afd_screen::page::snapshot::{Snapshot, Window, WindowKind};
@@ -21,7 +22,7 @@ use afd_screen::page::{Flag, Node, pattern, site};
 /// Name under which the memory keeps what it learns in browsers.
 const APP: &str = "chromium";
 /// Maximum wait for a page to load before it is read.
-const LOADED_WITHIN: Duration = Duration::from_secs(5);
+pub const LOADED_WITHIN: Duration = Duration::from_secs(5);
 /// Maximum number of frames that are read in a page.
 const MAX_FRAMES: usize = 30;
 /// Function of a node that scrolls until the node is in sight.
@@ -37,14 +38,16 @@ pub struct Running {
     pub tabs: watch::Sender<Tabs>,
     /// Name and version of the browser.
     pub version: String,
-    /// What the current tab showed when it was read last.
-    pub seen: Mutex<Seen>,
+    /// What tabs showed when they were read last, by session.
+    pub seen: Mutex<HashMap<String, Arc<Seen>>>,
     /// Time of the last use.
     pub used: Mutex<Instant>,
-    /// What there was before the last input.
-    pub before: Mutex<Before>,
-    /// The process, which ends when the connection is closed.
-    pub _process: Child,
+    /// Address that new tabs show first.
+    pub start_page: String,
+    /// Held while a tab is looked for or opened.
+    pub opening: tokio::sync::Mutex<()>,
+    /// The process, which ends when the connection is closed; `None` if the browser belongs to the user.
+    pub process: Option<Child>,
 }
 
 /// Does what the events of a browser ask for, each in a task of its own.
@@ -57,6 +60,9 @@ pub async fn attend(
     while let Some(duty) = duties.recv().await {
         let Some(cdp) = cdp.upgrade() else { return };
         match duty {
+            Duty::Attach(target) => tokio::spawn(async move {
+                let _ = cdp.call("", "Target.attachToTarget", json!({"targetId": target, "flatten": true})).await;
+            }),
             Duty::Watch(session) => tokio::spawn(watch_target(cdp, tabs.clone(), session)),
             Duty::Stop(id) => {
                 let file = tabs.borrow().downloads.file(&id);
@@ -82,6 +88,8 @@ async fn watch_target(cdp: Arc<Cdp>, tabs: watch::Sender<Tabs>, session: String)
         call("Fetch.enable", pages),
         // The browser would wait for a user to choose the files.
         call("Page.setInterceptFileChooserDialog", json!({"enabled": true})),
+        // A page that is not in front runs as if it were, so that sessions do not wait for each other.
+        call("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
         call("Target.setAutoAttach", attach_to("iframe")),
         call("Runtime.runIfWaitingForDebugger", json!({})),
     );
@@ -122,11 +130,13 @@ impl Running {
         }
     }
 
-    /// Returns the current tab once it has loaded, or shows a dialog.
-    pub async fn tab(&self) -> Result<Tab, DriverError> {
-        let current = || self.tabs.borrow().current().cloned();
-        let none = || DriverError::Unreachable("the browser has no tab".into());
-        let mut tab = current().ok_or_else(none)?;
+    /// Returns the tab that a session uses, once it has loaded or shows a dialog. A session without a tab gets one.
+    pub async fn tab(&self, owner: &str) -> Result<Tab, DriverError> {
+        let current = || self.tabs.borrow().current(owner).cloned();
+        let mut tab = match current() {
+            Some(tab) => tab,
+            None => self.new_for(owner).await?,
+        };
         let is_ready = |tab: &Tab| tab.watched && !tab.loading || tab.dialog.is_some();
         if !is_ready(&tab) {
             let mut tabs = self.tabs.subscribe();
@@ -136,7 +146,7 @@ impl Running {
                 // Some pages never finish. This one is read as it is from now on.
                 self.tabs.send_modify(|tabs| tabs.set_watched(&tab.session, true));
             }
-            tab = current().ok_or_else(none)?;
+            tab = current().ok_or_else(|| DriverError::Unreachable("the tab was closed".into()))?;
         }
         if tab.crashed {
             self.tabs.send_modify(|tabs| tabs.set_loading(&tab.session));
@@ -181,9 +191,14 @@ impl Running {
         self.ask_frame(session, session, method, params).await
     }
 
-    /// Reads the current tab.
-    pub async fn snapshot(&self) -> Result<Snapshot, DriverError> {
-        let tab = self.tab().await?;
+    /// Returns what a tab showed when it was read last.
+    pub fn seen(&self, session: &str) -> Arc<Seen> {
+        self.seen.lock().get(session).cloned().unwrap_or_default()
+    }
+
+    /// Reads the tab that a session uses.
+    pub async fn snapshot(&self, owner: &str) -> Result<Snapshot, DriverError> {
+        let tab = self.tab(owner).await?;
         if tab.dialog.is_some() {
             return Ok(of_tab(&tab));
         }
@@ -207,7 +222,9 @@ impl Running {
             |node: &&Node| node.is(Flag::Visible) && (node.is(Flag::Clickable) || node.is(Flag::Editable));
         let inputs = snapshot.nodes.iter().filter(takes_input);
         let inputs = inputs.filter_map(SeenInput::of).collect();
-        *self.seen.lock() = Seen { session: tab.session, layout, inputs };
+        let mut seen = self.seen.lock();
+        seen.retain(|session, _| self.tabs.borrow().get(session).is_some());
+        seen.insert(tab.session.clone(), Arc::new(Seen { session: tab.session, layout, inputs }));
         Ok(snapshot)
     }
 
@@ -242,60 +259,9 @@ impl Running {
         Ok(Some((layout, trees, metrics)))
     }
 
-    /// Returns the tabs, in the order in which they were opened.
-    pub fn list(&self) -> Vec<TabInfo> {
-        let tabs = self.tabs.borrow();
-        let current = tabs.current().map(|tab| tab.number);
-        let info = |tab: &&Tab| TabInfo {
-            tab: id_of(tab),
-            title: tab.title.clone(),
-            url: tab.url.clone(),
-            current: current == Some(tab.number),
-        };
-        tabs.all().iter().map(info).collect()
-    }
-
-    /// Makes the tab with an id the current one; `new` opens a tab.
-    pub async fn choose(&self, id: &str) -> Result<(), DriverError> {
-        if id == "new" {
-            let opened = self.cdp.call("", "Target.createTarget", json!({"url": "about:blank"})).await;
-            let target = opened.map_err(CdpError::of_input)?["targetId"].clone();
-            let mut tabs = self.tabs.subscribe();
-            let is_current =
-                |tabs: &Tabs| tabs.current().is_some_and(|tab| target == tab.target.as_str() && tab.watched);
-            let _ = tokio::time::timeout(LOADED_WITHIN, tabs.wait_for(is_current)).await;
-            return Ok(());
-        }
-        let tab = self.tab_of(id)?;
-        let shown = self.cdp.call("", "Target.activateTarget", json!({"targetId": tab.target})).await;
-        shown.map_err(CdpError::of_input)?;
-        self.tabs.send_modify(|tabs| tabs.choose(&tab.session));
-        Ok(())
-    }
-
-    /// Closes the tab with an id. The last tab is not closed, because the browser would end.
-    pub async fn close(&self, id: &str) -> Result<(), DriverError> {
-        let tab = self.tab_of(id)?;
-        if self.tabs.borrow().all().len() == 1 {
-            return Err(DriverError::Refused { status: None, message: "it is the only tab".into() });
-        }
-        let closed = self.cdp.call("", "Target.closeTarget", json!({"targetId": tab.target})).await;
-        closed.map_err(CdpError::of_input)?;
-        let mut tabs = self.tabs.subscribe();
-        // A page may ask whether to leave it.
-        let done = tabs::until(&mut tabs, &tab.session, |tab| tab.is_none_or(|tab| tab.dialog.is_some()));
-        let _ = tokio::time::timeout(LOADED_WITHIN, done).await;
-        Ok(())
-    }
-
-    fn tab_of(&self, id: &str) -> Result<Tab, DriverError> {
-        let found = self.tabs.borrow().all().into_iter().find(|tab| id_of(tab) == id).cloned();
-        found.ok_or_else(|| DriverError::Refused { status: None, message: format!("there is no tab {id}").into() })
-    }
-
     /// Scrolls until the element with an id is in sight.
     pub async fn reveal(&self, tab: &Tab, id: i64) -> Result<(), DriverError> {
-        let found = self.seen.lock().layout.node_of(id);
+        let found = self.seen(&tab.session).layout.node_of(id);
         let (session, node) = found.unwrap_or_else(|| (tab.session.clone(), id));
         let ask = |method, params| self.ask_frame(&tab.session, &session, method, params);
         let found = ask("DOM.resolveNode", json!({"backendNodeId": node})).await.map_err(CdpError::of_read)?;
@@ -311,10 +277,6 @@ impl Running {
             self.ask_frame(&tab.session, &frame.around, "DOM.getFrameOwner", json!({"frameId": frame.id})).await;
         found.ok()??["backendNodeId"].as_i64().map(|id| id + offset)
     }
-}
-
-fn id_of(tab: &Tab) -> String {
-    format!("t{}", tab.number)
 }
 
 /// Returns the place for an address. The place contains a hash of the path, because a path may contain typed text.

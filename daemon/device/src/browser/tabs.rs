@@ -1,73 +1,16 @@
-//! The tabs of a browser, as its events report them.
+//! The tabs of a browser, as its events report them, and which session uses which.
+
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::watch;
 
 use super::cdp::{CLOSED, Event};
 use super::downloads::{Downloads, is_about_download};
+use super::tab::{Chooser, Tab, text};
 
-/// A dialog that a page shows: a message, a question, or a request for a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dialog {
-    /// Kind of the dialog: `alert`, `confirm`, `prompt` or `beforeunload`.
-    pub kind: String,
-    /// Message of the page.
-    pub message: String,
-    /// Text typed into the dialog so far.
-    pub text: String,
-}
-
-/// A tab.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tab {
-    /// Id of the target.
-    pub target: String,
-    /// Id of the session that is attached to it.
-    pub session: String,
-    /// Address that it shows.
-    pub url: String,
-    /// Title of the page.
-    pub title: String,
-    /// Whether the tab reports its events.
-    pub watched: bool,
-    /// Whether the page is still loading.
-    pub loading: bool,
-    /// The dialog that the page shows.
-    pub dialog: Option<Dialog>,
-    /// Whether the page has crashed.
-    pub crashed: bool,
-    /// Number of the tab, counted from 1 in the order in which the tabs were opened.
-    pub number: u64,
-    /// What the page drags, as the browser describes it.
-    pub dragged: Option<Value>,
-}
-
-impl Tab {
-    /// Applies an event of the tab.
-    fn apply(&mut self, event: &Event) {
-        let params = &event.params;
-        match event.method.as_str() {
-            // The main frame of a tab has the id of its target.
-            "Page.frameStartedLoading" if params["frameId"] == self.target.as_str() => self.loading = true,
-            "Page.frameStoppedLoading" if params["frameId"] == self.target.as_str() => self.loading = false,
-            "Page.javascriptDialogOpening" => {
-                self.dialog = Some(Dialog {
-                    kind: text(&params["type"]),
-                    message: text(&params["message"]),
-                    text: text(&params["defaultPrompt"]),
-                });
-            }
-            "Page.javascriptDialogClosed" => self.dialog = None,
-            "Input.dragIntercepted" => self.dragged = Some(params["data"].clone()),
-            "Inspector.targetCrashed" => (self.crashed, self.dialog) = (true, None),
-            _ => {}
-        }
-    }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
+/// Time after which another session may take a tab that its session has not used.
+const UNUSED: Duration = Duration::from_secs(3_600);
 
 /// A frame of another site than the page around it. The browser reads it in a session of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,22 +23,13 @@ pub struct ForeignFrame {
     pub around: String,
 }
 
-/// A page or frame asks for files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chooser {
-    /// Session of the page or frame.
-    pub session: String,
-    /// Id of the field, in that session.
-    pub node: i64,
-    /// Whether it takes several files.
-    pub several: bool,
-}
-
 /// What an event asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Duty {
     /// A download with this id must be stopped.
     Stop(String),
+    /// A page that a session uses opened a tab with this target, to which nothing is attached yet.
+    Attach(String),
     /// A tab, or a frame, with this session was opened, and waits until it is watched.
     Watch(String),
     /// A page or frame is about to be loaded, and waits until its address has been checked.
@@ -109,52 +43,84 @@ pub enum Duty {
     },
 }
 
-/// What was reported last.
-#[derive(Debug, Default)]
-pub struct Before {
-    /// Number of tabs that had been opened.
-    pub opened: u64,
-    /// Number of downloads that had begun.
-    pub downloads: u64,
-}
-
-/// The tabs of a browser. The last one in the list is the current one.
+/// The tabs of a browser.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tabs {
     tabs: Vec<Tab>,
     frames: Vec<ForeignFrame>,
+    /// Whether the browser belongs to the user: nothing is attached to the tabs that no session uses.
+    of_user: bool,
     /// Number of tabs that were opened so far.
-    pub opened: u64,
+    opened: u64,
+    /// Number of times that a tab was opened or chosen so far.
+    chosen: u64,
     /// The files that pages gave to the user.
     pub downloads: Downloads,
-    /// What asked for files last.
-    pub chooser: Option<Chooser>,
 }
 
 impl Tabs {
-    /// Returns the current tab: the one that was opened or chosen last.
-    pub fn current(&self) -> Option<&Tab> {
-        self.tabs.last()
+    /// Creates an empty list, for a browser that belongs to the user or not.
+    pub fn new(of_user: bool, downloads: Downloads) -> Self {
+        Self { of_user, downloads, ..Self::default() }
     }
 
-    /// Returns the tab with a session.
+    /// Returns the tab that a session uses: the one that it chose last, or that its pages opened last.
+    pub fn current(&self, owner: &str) -> Option<&Tab> {
+        let own = self.tabs.iter().filter(|tab| tab.owner.as_deref() == Some(owner) && !tab.session.is_empty());
+        own.max_by_key(|tab| tab.chosen)
+    }
+
+    /// Returns the tab that a session of the protocol is attached to.
     pub fn get(&self, session: &str) -> Option<&Tab> {
         self.tabs.iter().find(|tab| tab.session == session)
     }
 
-    /// Returns the tabs in the order in which they were opened.
-    pub fn all(&self) -> Vec<&Tab> {
-        let mut all: Vec<&Tab> = self.tabs.iter().collect();
-        all.sort_by_key(|tab| tab.number);
-        all
+    /// Returns the tab with a target.
+    pub fn of_target(&self, target: &str) -> Option<&Tab> {
+        self.tabs.iter().find(|tab| tab.target == target)
     }
 
-    /// Makes a tab the current one.
-    pub fn choose(&mut self, session: &str) {
-        if let Some(at) = self.tabs.iter().position(|tab| tab.session == session) {
-            let tab = self.tabs.remove(at);
-            self.tabs.push(tab);
+    /// Returns the tabs in the order in which they were opened.
+    pub fn all(&self) -> impl Iterator<Item = &Tab> {
+        self.tabs.iter().filter(|tab| tab.is_page())
+    }
+
+    /// Returns the number of tabs that were not opened by the user.
+    pub fn own(&self) -> usize {
+        self.tabs.iter().filter(|tab| !tab.of_user).count()
+    }
+
+    /// Gives a session a tab that no session uses, if there is one: the one that was chosen last. Tabs of the user are never
+    /// taken. Returns whether there was one.
+    pub fn claim(&mut self, owner: &str) -> bool {
+        let is_free = |tab: &&Tab| tab.owner.is_none() || tab.used.elapsed() > UNUSED;
+        let ours = self.tabs.iter().filter(|tab| !tab.of_user && !tab.session.is_empty());
+        let free = ours.filter(is_free).max_by_key(|tab| (tab.owner.is_none(), tab.chosen));
+        let Some(target) = free.map(|tab| tab.target.clone()) else { return false };
+        self.choose(&target, owner);
+        true
+    }
+
+    /// Makes the tab with a target the one that a session uses.
+    pub fn choose(&mut self, target: &str, owner: &str) {
+        self.chosen += 1;
+        let chosen = self.chosen;
+        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.target == target) {
+            (tab.owner, tab.chosen, tab.is_news) = (Some(owner.to_owned()), chosen, false);
+            tab.used = std::time::Instant::now();
         }
+    }
+
+    /// Marks a tab as one that was not opened by the user.
+    pub fn set_ours(&mut self, target: &str) {
+        self.tabs.iter_mut().filter(|tab| tab.target == target).for_each(|tab| tab.of_user = false);
+    }
+
+    /// Gives the tabs of a session to another one, or to none.
+    pub fn hand_over(&mut self, owner: &str, to: Option<&str>) {
+        let own = self.tabs.iter_mut().filter(|tab| tab.owner.as_deref() == Some(owner));
+        own.for_each(|tab| tab.owner = to.map(str::to_owned));
+        self.downloads.hand_over(owner, to);
     }
 
     /// Returns the frames of other sites in a tab. Each comes after the frame around it.
@@ -168,18 +134,36 @@ impl Tabs {
         found
     }
 
-    fn of_session(&mut self, session: &str) -> Option<&mut Tab> {
+    /// Returns the tab with a session, or the one around the frame with this session.
+    pub fn around(&mut self, session: &str) -> Option<&mut Tab> {
+        let mut session = session;
+        // Each frame is listed after the one around it.
+        for frame in self.frames.iter().rev() {
+            if frame.session == session {
+                session = &frame.around;
+            }
+        }
         self.tabs.iter_mut().find(|tab| tab.session == session)
+    }
+
+    fn of_session(&mut self, session: &str) -> Option<&mut Tab> {
+        self.tabs.iter_mut().find(|tab| tab.session == session && !session.is_empty())
     }
 
     /// Applies an event. Returns what it asks for.
     pub fn apply(&mut self, event: &Event) -> Option<Duty> {
         let params = &event.params;
         if is_about_download(event) {
-            return self.downloads.apply(event).map(Duty::Stop);
+            let frame = params["frameId"].as_str().unwrap_or_default();
+            let in_frame = self.frames.iter().find(|one| one.id == frame).map(|one| one.session.clone());
+            let around = in_frame.and_then(|session| self.around(&session).and_then(|tab| tab.owner.clone()));
+            let owner = around.or_else(|| self.of_target(frame)?.owner.clone());
+            return self.downloads.apply(event, owner).map(Duty::Stop);
         }
+        let info = &params["targetInfo"];
         match event.method.as_str() {
             "Target.attachedToTarget" => return Some(self.attach(event)),
+            "Target.targetCreated" if info["type"] == "page" => return self.add(info),
             "Fetch.requestPaused" => {
                 return Some(Duty::Check {
                     session: event.session.clone(),
@@ -189,19 +173,20 @@ impl Tabs {
             }
             "Target.detachedFromTarget" => {
                 let session = text(&params["sessionId"]);
-                self.tabs.retain(|tab| tab.session != session);
+                self.of_session(&session).into_iter().for_each(Tab::detach);
                 self.frames.retain(|frame| frame.session != session);
             }
+            "Target.targetDestroyed" => self.tabs.retain(|tab| params["targetId"] != tab.target.as_str()),
             "Target.targetInfoChanged" => {
-                let info = &params["targetInfo"];
                 if let Some(tab) = self.tabs.iter_mut().find(|tab| info["targetId"] == tab.target.as_str()) {
                     (tab.url, tab.title) = (text(&info["url"]), text(&info["title"]));
                 }
             }
             "Page.fileChooserOpened" => {
                 let several = params["mode"] == "selectMultiple";
-                let node = params["backendNodeId"].as_i64();
-                self.chooser = node.map(|node| Chooser { session: event.session.clone(), node, several });
+                let session = event.session.clone();
+                let chooser = params["backendNodeId"].as_i64().map(|node| Chooser { session, node, several });
+                self.around(&event.session).into_iter().for_each(|tab| tab.chooser.clone_from(&chooser));
             }
             CLOSED => *self = Self::default(),
             _ => self.of_session(&event.session).into_iter().for_each(|tab| tab.apply(event)),
@@ -209,24 +194,32 @@ impl Tabs {
         None
     }
 
-    /// Adds the tab or frame that a session was attached to.
+    /// Adds a tab, unless it is known. A tab that a session's page opened is that session's.
+    fn add(&mut self, info: &Value) -> Option<Duty> {
+        let target = text(&info["targetId"]);
+        if self.of_target(&target).is_some() {
+            return None;
+        }
+        self.opened += 1;
+        self.chosen += 1;
+        let mut tab = Tab { chosen: self.chosen, ..Tab::new(info, self.opened) };
+        let opener = info["openerId"].as_str().and_then(|opener| self.of_target(opener));
+        if let Some(owner) = opener.and_then(|opener| opener.owner.clone()) {
+            (tab.owner, tab.of_user, tab.is_news) = (Some(owner), false, true);
+        }
+        let asks = self.of_user && tab.is_news;
+        self.tabs.push(tab);
+        asks.then_some(Duty::Attach(target))
+    }
+
+    /// Notes that a session was attached to a tab or a frame.
     fn attach(&mut self, event: &Event) -> Duty {
         let (session, info) = (text(&event.params["sessionId"]), &event.params["targetInfo"]);
         match info["type"].as_str() {
             Some("page") => {
-                self.opened += 1;
-                self.tabs.push(Tab {
-                    target: text(&info["targetId"]),
-                    session: session.clone(),
-                    url: text(&info["url"]),
-                    title: text(&info["title"]),
-                    watched: false,
-                    loading: info["url"] != "about:blank",
-                    dialog: None,
-                    crashed: false,
-                    number: self.opened,
-                    dragged: None,
-                });
+                self.add(info);
+                let tab = self.tabs.iter_mut().find(|tab| info["targetId"] == tab.target.as_str());
+                tab.into_iter().for_each(|tab| tab.attach(&session));
             }
             Some("iframe") => {
                 let (id, around) = (text(&info["targetId"]), event.session.clone());
@@ -235,6 +228,19 @@ impl Tabs {
             _ => {}
         }
         Duty::Watch(session)
+    }
+
+    /// Returns what has happened apart from the page in front of a session, and was not reported yet: the tabs that opened,
+    /// the names of the downloads that began, and whether a page asks for files.
+    pub fn take_news(&mut self, owner: &str) -> (Vec<String>, Vec<String>, bool) {
+        let (mut opened, mut asks) = (Vec::new(), false);
+        for tab in self.tabs.iter_mut().filter(|tab| tab.owner.as_deref() == Some(owner)) {
+            if std::mem::take(&mut tab.is_news) {
+                opened.push(tab.id());
+            }
+            asks |= tab.chooser.take().is_some();
+        }
+        (opened, self.downloads.take_news(owner), asks)
     }
 
     /// Returns what the page in a tab drags, and forgets it.
@@ -279,22 +285,67 @@ mod tests {
         Event { method: method.to_owned(), session: session.to_owned(), params }
     }
 
+    fn open(tabs: &mut Tabs, n: &str, opener: Option<&str>) -> Option<Duty> {
+        let opener = opener.map(|opener| format!("t{opener}"));
+        let info = json!({"targetId": format!("t{n}"), "type": "page", "url": "http://a.example/", "title": n, "openerId": opener});
+        tabs.apply(&event("Target.attachedToTarget", "", json!({"sessionId": n, "targetInfo": info})))
+    }
+
+    fn current<'a>(tabs: &'a Tabs, owner: &str) -> Option<&'a str> {
+        tabs.current(owner).map(|tab| tab.title.as_str())
+    }
+
     #[test]
-    fn a_new_tab_is_current_until_it_is_closed() {
+    fn a_tab_that_a_page_opens_is_current_until_it_is_closed() {
         let mut tabs = Tabs::default();
-        for n in ["1", "2"] {
-            let info = json!({"targetId": format!("t{n}"), "type": "page", "url": "http://a.example/", "title": n});
-            let opened = tabs.apply(&event("Target.attachedToTarget", "", json!({"sessionId": n, "targetInfo": info})));
-            assert_eq!(opened, Some(Duty::Watch(n.to_owned())));
-        }
+        assert_eq!(open(&mut tabs, "1", None), Some(Duty::Watch("1".to_owned())));
+        tabs.choose("t1", "a");
+        open(&mut tabs, "2", Some("1"));
         let worker = json!({"sessionId": "w", "targetInfo": {"targetId": "w", "type": "service_worker"}});
         tabs.apply(&event("Target.attachedToTarget", "", worker));
-        assert_eq!(tabs.all().len(), 2, "a worker is no tab");
+        assert_eq!(tabs.all().count(), 2, "a worker is no tab");
         tabs.apply(&event("Page.frameStoppedLoading", "2", json!({"frameId": "frame in it"})));
-        assert!(tabs.current().is_some_and(|tab| tab.title == "2" && tab.loading), "another frame has loaded");
+        assert!(tabs.current("a").is_some_and(|tab| tab.title == "2" && tab.loading), "another frame has loaded");
         tabs.apply(&event("Page.frameStoppedLoading", "2", json!({"frameId": "t2"})));
-        assert!(tabs.current().is_some_and(|tab| !tab.loading));
+        assert!(tabs.current("a").is_some_and(|tab| !tab.loading));
+        assert_eq!(tabs.take_news("a"), (vec!["t2".to_owned()], Vec::new(), false));
+        assert!(tabs.take_news("a").0.is_empty());
         tabs.apply(&event("Target.detachedFromTarget", "", json!({"sessionId": "2"})));
-        assert!(tabs.current().is_some_and(|tab| tab.title == "1"));
+        assert_eq!(current(&tabs, "a"), Some("1"));
+    }
+
+    #[test]
+    fn each_session_uses_its_own_tabs() {
+        let mut tabs = Tabs::default();
+        open(&mut tabs, "1", None);
+        assert!(!tabs.claim("a"), "the user may have opened it");
+        tabs.set_ours("t1");
+        assert!(tabs.claim("a") && !tabs.claim("b"));
+        open(&mut tabs, "2", None);
+        tabs.choose("t2", "b");
+        open(&mut tabs, "3", Some("1"));
+        assert_eq!((current(&tabs, "a"), current(&tabs, "b")), (Some("3"), Some("2")));
+        tabs.hand_over("a", Some("c"));
+        assert_eq!((current(&tabs, "a"), current(&tabs, "c")), (None, Some("3")));
+        tabs.hand_over("c", None);
+        assert!(tabs.claim("d"));
+        assert_eq!(current(&tabs, "d"), Some("3"), "the one that was used last");
+    }
+
+    #[test]
+    fn nothing_is_attached_to_tabs_of_the_user_but_to_those_that_a_session_opens() {
+        let mut tabs = Tabs::new(true, Downloads::default());
+        let created = |n: &str, url: &str, opener: Option<&str>| {
+            let info = json!({"targetId": n, "type": "page", "url": url, "openerId": opener});
+            event("Target.targetCreated", "", json!({"targetInfo": info}))
+        };
+        assert_eq!(tabs.apply(&created("mail", "https://mail.example/", None)), None);
+        assert_eq!(tabs.apply(&created("options", "chrome://settings", None)), None);
+        assert_eq!(tabs.apply(&created("popup", "https://mail.example/", Some("mail"))), None);
+        tabs.apply(&created("own", "about:blank", None));
+        tabs.choose("own", "a");
+        assert_eq!(tabs.apply(&created("more", "https://b.example/", Some("own"))), Some(Duty::Attach("more".into())));
+        let ids: Vec<&str> = tabs.all().map(|tab| tab.target.as_str()).collect();
+        assert_eq!(ids, ["mail", "popup", "own", "more"]);
     }
 }

@@ -36,7 +36,7 @@ pub fn acted_since(connection: &Connection, session: i64, since: i64) -> Result<
 }
 
 const COLUMNS: &str =
-    "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
+    "e.id, e.uid, e.seq, e.at, s.name AS session, coalesce(d.part_of, d.name) AS device, e.trace_id, e.category, e.op, e.status, e.action,
     e.failure_cause, e.evidence, e.duration_ms, e.app, nullif(p.activity, '') AS activity,
     nullif(p.page_key, '') AS page_key, p.fingerprint, e.parent_uid";
 
@@ -44,7 +44,7 @@ const COLUMNS: &str =
 pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
     let wanted = Conditions::new("e.deleted_at IS NULL")
         .given("s.name = :session", ":session", filter.session.clone())
-        .given("d.name = :device", ":device", filter.device.clone())
+        .given("coalesce(d.part_of, d.name) = :device", ":device", filter.device.clone())
         .given("e.app = :app", ":app", filter.app.clone())
         .given("e.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
         .given("(e.seq, e.id) < (SELECT seq, id FROM events WHERE id = :before)", ":before", filter.page.cursor)
@@ -89,21 +89,33 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     }))
 }
 
+/// Returns the row id of the given device or, without a device, of the one that the session observed last; `None` if the
+/// session has not observed it.
+pub fn last_device(connection: &Connection, session: &str, device: Option<&str>) -> Result<Option<i64>> {
+    connection.first(
+        "SELECT c.device_id FROM session_state c JOIN sessions s ON s.id = c.session_id JOIN devices d ON d.id = c.device_id
+             WHERE s.name = :session AND (:device IS NULL OR coalesce(d.part_of, d.name) = :device)
+             ORDER BY c.observed_at DESC LIMIT 1",
+        args! {session, device},
+        |row| row.get("device_id"),
+    )
+}
+
 /// Returns a session's last observation on the given device or, without a device, on the device that the session
 /// observed last.
 pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> Result<SessionContext> {
     let row = connection.first(
-        "SELECT d.name, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
+        "SELECT coalesce(d.part_of, d.name) AS device, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
                 c.observation_uid, c.observed_at, c.stale
              FROM session_state c JOIN sessions s ON s.id = c.session_id JOIN devices d ON d.id = c.device_id
-             WHERE s.name = :name AND (:device IS NULL OR d.name = :device) ORDER BY c.observed_at DESC LIMIT 1",
+             WHERE s.name = :name AND (:device IS NULL OR coalesce(d.part_of, d.name) = :device) ORDER BY c.observed_at DESC LIMIT 1",
         args! {name: session, device},
         |row| {
             Ok(read!(row => SessionContext {
                 app, activity, page_key, fingerprint_source, mode, has_web_view, node_reliability, observed_at, stale,
                 session: session.to_owned(),
                 found: true,
-                device: row.get("name")?,
+                device: row.get("device")?,
                 page_fingerprint: row.get("fingerprint")?,
                 ref_version: None,
                 observation_id: row.get("observation_uid")?,

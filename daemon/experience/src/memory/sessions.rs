@@ -103,7 +103,7 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
 /// Returns the last observations of a session, newest first.
 pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<RecentObservation>> {
     connection.all(
-        "SELECT o.uid, o.observed_at, d.name, o.source, nullif(p.app, '') AS app, nullif(p.activity, '') AS activity,
+        "SELECT o.uid, o.observed_at, coalesce(d.part_of, d.name) AS device, o.source, nullif(p.app, '') AS app, nullif(p.activity, '') AS activity,
             nullif(p.page_key, '') AS page_key, o.settled, o.reliable
          FROM observations o JOIN devices d ON d.id = o.device_id LEFT JOIN pages p ON p.id = o.page_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :limit",
         args! {session_id: session, limit: i64::try_from(limit).unwrap_or(i64::MAX)},
@@ -112,7 +112,7 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
                 app, activity, page_key, settled, reliable,
                 observation_id: row.get("uid")?,
                 at: row.get("observed_at")?,
-                device: row.get("name")?,
+                device: row.get("device")?,
                 source: word(row, "source")?,
             }))
         },

@@ -26,7 +26,6 @@ use afd_base::task::run_blocking;
 use afd_base::text::tokens;
 use afd_conversation::compaction::Limits;
 use afd_conversation::{Conversation, budget, messages, prepared, rolling, summaries, totals};
-use afd_device as device;
 use afd_experience::memory::{log, sessions as memory};
 use afd_screen::page::{refs, target};
 use afd_workspace::{Session, tasks};
@@ -185,7 +184,7 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     let own = conversation.clone();
     let gathered = core.store.read_all(move |c| {
         let seen = log::context(c, &name, None)?;
-        let device = seen.device.as_deref().map(|device| device::find(c, device)).transpose()?.flatten();
+        let device = log::last_device(c, &name, None)?;
         let observations = memory::recent(c, id, MAX_OBSERVATIONS)?;
         Ok((tasks::current(c, id)?, observations, context_of(c, &own, &name)?, seen.stale, device))
     });

@@ -21,7 +21,7 @@ use super::{Core, Error, Result, scope};
 use crate::app::Methods;
 use afd_base::config::{self, ConfigError, DeviceKind, DeviceSettings, Usb};
 use afd_base::task::run_blocking;
-use afd_device::{Device, DriverError, Registry, example_url, new_settings};
+use afd_device::{Device, DriverError, Registry, check_attach, example_url, new_settings};
 
 /// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
@@ -66,10 +66,15 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
         None => DeviceKind::default(),
     };
     config::check_url(kind, &params.url).map_err(|_| Error::param("url", example_url(kind), got))?;
-    let token = params.token.clone();
-    let settings = DeviceSettings { token, timeout_ms, ..new_settings(kind, &params.name, &params.url) };
+    if let Some(address) = &params.attach {
+        let got = if address.contains('@') { "another address".to_owned() } else { format!("{address:?}") };
+        check_attach(kind, address).map_err(|expected| Error::param("attach", expected, got))?;
+    }
+    let (token, attach) = (params.token.clone(), params.attach.as_deref());
+    let settings = DeviceSettings { token, timeout_ms, ..new_settings(kind, &params.name, &params.url, attach) };
     let known = core.devices.get(&params.name);
-    let asked = |of: &DeviceSettings| (of.kind, of.url.clone(), of.token.clone(), of.timeout_ms);
+    let asked =
+        |of: &DeviceSettings| (of.kind, of.url.clone(), of.token.clone(), of.timeout_ms, of.browser.attach.clone());
     let same = |old: &DeviceSettings| asked(old) == asked(&settings);
     if let Some((device, old)) = &known
         && !same(old)

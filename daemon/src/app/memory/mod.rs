@@ -18,7 +18,6 @@ use afd_proto::memory::{
 use super::paging::page;
 use super::{Core, Result};
 use crate::app::Methods;
-use afd_device as device;
 use afd_experience::memory::experience::Query;
 use afd_experience::memory::{Place, log, observations};
 use afd_screen::page::fingerprint;
@@ -73,7 +72,7 @@ pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<Session
     let device = params.device.as_deref().map(|d| core.devices.name_of(d));
     let read = move |c: &afd_store::Connection| {
         let context = log::context(c, &session, device.as_deref())?;
-        let device = context.device.as_deref().map(|name| device::find(c, name)).transpose()?.flatten();
+        let device = log::last_device(c, &session, device.as_deref())?;
         Ok((afd_workspace::find(c, &session)?.zip(device), context))
     };
     let (ids, mut context) = core.store.read_all(read).await?;

@@ -11,7 +11,6 @@ use super::findings::place;
 use super::{for_writing, known};
 use crate::app::checks::check_text;
 use crate::app::{Core, Error, Methods, Result};
-use afd_device as device;
 use afd_experience::memory::views::ShownRefs;
 use afd_experience::memory::{log, sessions};
 use afd_experience::visual::known as visual;
@@ -138,9 +137,7 @@ fn tested_states(c: &Connection, session: i64, marked: &[Marked]) -> Stored<BTre
 /// Returns the elements that the session can refer to by alias, on the device it used last.
 async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<ShownRefs>>> {
     let name = session.name.clone();
-    let device = core.store.read_all(move |c| {
-        Ok(log::context(c, &name, None)?.device.map(|d| device::find(c, &d)).transpose()?.flatten())
-    });
+    let device = core.store.read_all(move |c| log::last_device(c, &name, None));
     Ok(device.await?.and_then(|device| core.experience.views.shown(session.id, device)))
 }
 

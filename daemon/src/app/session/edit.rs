@@ -72,7 +72,7 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     let info = core.store.write_or_refuse(change).await?;
     core.sessions.forget(&old);
     if info.session != old {
-        release_leases(&core.devices, &old);
+        leave_devices(&core.devices, &old, Some(&info.session));
         // The progress files under the old name are written again under the new name.
         if delete_progress(&core.config, &before).await? {
             let renamed = known(core, &info.session).await?;
@@ -85,10 +85,12 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     Ok(info)
 }
 
-/// Releases the leases that were taken under a name that no session has any longer.
-fn release_leases(devices: &Registry, name: &str) {
+/// Releases the leases that were taken under a name that no active session has any longer. Its screens go to the session
+/// that has another name now; without one, to those that need screens.
+pub(super) fn leave_devices(devices: &Registry, name: &str, renamed: Option<&str>) {
     for device in devices.list() {
         device.release_lease(name);
+        device.hand_over(name, renamed);
     }
 }
 
@@ -141,7 +143,7 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
     let (session, erased, kept, written) = core.store.write_or_refuse(work).await?;
     core.sessions.forget(name);
     core.experience.views.forget_session(session.id);
-    release_leases(&core.devices, name);
+    leave_devices(&core.devices, name, None);
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
     delete_progress(&core.config, &session).await?;

@@ -318,7 +318,9 @@ async fn finish(core: &Arc<Core>, name: &str, file: Option<PathBuf>) -> Result<E
         session.summary = Some(last);
         Ok(())
     });
-    let (progress_file, warnings) = match progress::write(core, ended.await?, None).await {
+    let ended = ended.await?;
+    core.devices.list().iter().for_each(|device| device.hand_over(name, None));
+    let (progress_file, warnings) = match progress::write(core, ended, None).await {
         Ok(written) => (Some(written.file), written.warnings),
         // The session has ended regardless, so this is only a warning.
         Err(error) => (None, vec![format!("the progress files were not written: {error}")]),

@@ -217,7 +217,7 @@ pub struct Filter {
 }
 
 const COLUMNS: &str =
-    "a.id, a.uid, s.name, d.name AS d_name, a.trace_id, a.op, a.kind, a.mime_type, a.file_path, a.size_bytes, a.content_hash,
+    "a.id, a.uid, s.name, coalesce(d.part_of, d.name) AS d_name, a.trace_id, a.op, a.kind, a.mime_type, a.file_path, a.size_bytes, a.content_hash,
     a.created_at, a.missing_at";
 const TABLES: &str = "artifacts a JOIN sessions s ON s.id = a.session_id LEFT JOIN devices d ON d.id = a.device_id";
 

@@ -1,0 +1,81 @@
+//! Connecting to a browser that runs already, and that listens for debuggers on this machine.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use url::{Host, Url};
+
+use super::cdp::{MAX_MESSAGE, Wire};
+use crate::DriverError;
+
+/// What is expected of the address of a browser.
+const ADDRESS: &str = "the debugging address of a browser on this machine, such as http://127.0.0.1:9222";
+
+/// Returns the debugging address of a browser. It must be one of this machine: whoever can connect there can do what the
+/// user can, and the protocol has no encryption.
+///
+/// # Errors
+/// Describes the accepted values if the address is none of them.
+pub fn address(text: &str) -> Result<Url, &'static str> {
+    let url = Url::parse(text).map_err(|_| ADDRESS)?;
+    let is_local = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
+    };
+    let is_plain = url.scheme() == "http" && url.username().is_empty() && url.password().is_none();
+    if is_local && is_plain && matches!(url.path(), "/" | "") { Ok(url) } else { Err(ADDRESS) }
+}
+
+/// Connects to the browser at an address.
+///
+/// # Errors
+/// [`DriverError::Unreachable`] if no browser answers there.
+pub async fn connect(address: &Url, timeout: Duration) -> Result<Wire, DriverError> {
+    let why = |error: String| DriverError::Unreachable(format!("no browser answers at {address}: {error}").into());
+    let connected = tokio::time::timeout(timeout, open(address)).await;
+    connected.map_err(|_| why("it takes too long".to_owned()))?.map_err(why)
+}
+
+async fn open(address: &Url) -> Result<Wire, String> {
+    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
+    let client = client.map_err(|error| error.to_string())?;
+    let version = address.join("/json/version").map_err(|error| error.to_string())?;
+    let answer = client.get(version).send().await.map_err(|error| error.without_url().to_string())?;
+    let answer = answer.bytes().await.map_err(|error| error.without_url().to_string())?;
+    let answer: Value = serde_json::from_slice(&answer).map_err(|_| "it is no browser".to_owned())?;
+    let socket = answer["webSocketDebuggerUrl"].as_str().and_then(|url| Url::parse(url).ok());
+    let socket = socket.ok_or_else(|| "it is no browser".to_owned())?;
+    // Only the path is the browser's to say.
+    let addresses = address.socket_addrs(|| None).map_err(|error| error.to_string())?;
+    let stream = TcpStream::connect(&*addresses).await.map_err(|error| error.to_string())?;
+    let host = &address[url::Position::BeforeHost..url::Position::AfterPort];
+    let request = format!("ws://{host}{}", socket.path());
+    let config = WebSocketConfig::default().max_message_size(Some(MAX_MESSAGE)).max_frame_size(Some(MAX_MESSAGE));
+    let opened = tokio_tungstenite::client_async_with_config(request, stream, Some(config)).await;
+    opened.map(|(socket, _)| Wire::Socket(Box::new(socket))).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_browsers_on_this_machine_are_used() {
+        for text in ["http://127.0.0.1:9222", "http://localhost:9222/", "http://[::1]:1"] {
+            assert!(address(text).is_ok(), "{text}");
+        }
+        for text in [
+            "http://192.168.1.2:9222",
+            "https://127.0.0.1:9222",
+            "127.0.0.1:9222",
+            "http://127.0.0.1:9222/json",
+            "http://a:b@127.0.0.1:9222",
+        ] {
+            assert!(address(text).is_err(), "{text}");
+        }
+    }
+}
