@@ -1,6 +1,7 @@
 //! A real Chromium as a device: pages of a local web server are read, acted on and remembered.
 
 mod moving;
+mod sessions;
 mod shop;
 
 use std::path::Path;
@@ -53,6 +54,7 @@ const PAGES: &[(&str, &str)] = &[
          <button onclick=\"cover.remove()\">Dismiss</button> <div style='overflow:hidden;height:0'><a href='/second'>Folded link</a></div>
          <div id='cover'></div>",
     ),
+    ("/busy", "<!doctype html><title>Busy</title><button onclick=\"navigator.sendBeacon('/hangs');while(true);\">Hang</button>"),
     ("/slow", "<!doctype html><title>Slow</title><button>Ready</button><img src='/never'>"),
     ("/never", "hang"),
     (

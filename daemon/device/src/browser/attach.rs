@@ -8,8 +8,12 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::{Host, Url};
 
 use super::cdp::{MAX_MESSAGE, Wire};
+use afd_base::net;
+
 use crate::DriverError;
 
+/// Maximum size of a browser's description of itself, in bytes.
+const MAX_VERSION: usize = 64 << 10;
 /// What is expected of the address of a browser.
 const ADDRESS: &str = "the debugging address of a browser on this machine, such as http://127.0.0.1:9222";
 
@@ -41,11 +45,10 @@ pub async fn connect(address: &Url, timeout: Duration) -> Result<Wire, DriverErr
 }
 
 async fn open(address: &Url) -> Result<Wire, String> {
-    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
-    let client = client.map_err(|error| error.to_string())?;
+    let client = net::client_of(address.as_str()).no_proxy().build().map_err(|error| error.to_string())?;
     let version = address.join("/json/version").map_err(|error| error.to_string())?;
-    let answer = client.get(version).send().await.map_err(|error| error.without_url().to_string())?;
-    let answer = answer.bytes().await.map_err(|error| error.without_url().to_string())?;
+    let answer = client.get(version).send().await.map_err(|error| net::why(&error).to_owned())?;
+    let answer = net::body(answer, MAX_VERSION).await.map_err(|_| "it is no browser".to_owned())?;
     let answer: Value = serde_json::from_slice(&answer).map_err(|_| "it is no browser".to_owned())?;
     let socket = answer["webSocketDebuggerUrl"].as_str().and_then(|url| Url::parse(url).ok());
     let socket = socket.ok_or_else(|| "it is no browser".to_owned())?;
