@@ -8,14 +8,18 @@ device_params! {
     /// Parameters of `observe.screenshot`.
     #[derive(Default)]
     pub struct ScreenshotParams {
-        /// Maximum width and height of the picture, in pixels. Pictures are never enlarged.
-        pub max_dim: Option<u32> where 1..=20_000 = 700,
+        /// Maximum width and height, in pixels; by default 700, of whole pages 2,000.
+        pub max_dim: Option<u32> where 1..=20_000,
         /// JPEG quality of the picture; higher is better.
         pub quality: Option<u32> where 1..=100 = 80,
         /// File format; by default derived from the extension of `saveFile`, else JPEG.
         pub format: Option<PictureFormat>,
-        /// Whether to mark the interactive elements with their aliases. Actions accept these aliases like the aliases
-        /// from any other observation. The marks are drawn only on the picture, not on the phone's screen.
+        /// Whether to take the whole page, with what is scrolled out of sight; only on devices that know it.
+        #[serde(default)]
+        pub whole: bool,
+        /// Alias, label or `#id` of an element; by default, the picture shows the screen.
+        pub of: Option<String>,
+        /// Whether to mark the interactive elements with their aliases, for actions. The phone's screen gets no marks.
         #[serde(default)]
         pub annotate: bool,
         /// Maximum number of marks; only with `annotate`.
@@ -87,6 +91,11 @@ wire! {
         /// Picture pixels per device pixel: dividing a position in the picture by this value gives the point to tap.
         /// Absent if the device does not report its screen size.
         pub scale: Option<f64>,
+        /// Left edge of the picture, in device pixels from the left edge of the screen; only with `whole` or `of`. It is negative
+        /// if the picture begins out of sight.
+        pub left: Option<i32>,
+        /// Upper edge of the picture, in device pixels from the upper edge of the screen; only with `whole` or `of`.
+        pub top: Option<i32>,
         /// Width of the screen, in device pixels; absent if unknown.
         pub device_width: Option<u32>,
         /// Height of the screen, in device pixels; absent if unknown.
@@ -159,7 +168,7 @@ impl PictureFormat {
 
 methods! {
     /// Takes a screenshot, optionally with marks on the interactive elements, and saves it to a file.
-    ObserveScreenshot = "observe.screenshot" (ScreenshotParams, DEVICE) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#, SCREENSHOT;
+    ObserveScreenshot = "observe.screenshot" (ScreenshotParams, DEVICE) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, TargetNotFound, TargetAmbiguous, RefAliasUnobserved, RefAliasStale, Unsupported, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#, SCREENSHOT;
     /// Returns the state of the overlay that the phone draws on its screen.
     ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams, DEVICE) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}";
     /// Shows, changes or hides the overlay that the phone draws on its screen.

@@ -154,7 +154,7 @@ pub(crate) const SCREENSHOT: Tool = Tool {
     name: "af_screenshot",
     toolset: Toolset::Core,
     about: "Take a screenshot if the outline is not enough: images, maps, games. Costs far more than af_look.",
-    takes: &["annotate", "maxDim"],
+    takes: &["annotate", "of"],
     sends: r#"{"inline":true}"#,
 };
 

@@ -141,3 +141,24 @@ fn overlay_of_the_phone_can_be_set_and_shown() {
     world.phone.run(json!({"do": "capability", "accessibility": false}));
     client.fails("observe.overlaySet", json!({"enabled": true}), "DEVICE_ERROR");
 }
+
+#[test]
+fn a_picture_of_one_element_is_cut_out_of_the_screen() {
+    let world = World::new();
+    let mut client = world.client();
+    let refs = client.ok("observe.refs", json!({}));
+    let row = refs["rows"].as_array().expect("rows").iter().find(|r| r["label"] == "Wi-Fi, Connected");
+    let row = row.unwrap_or_else(|| panic!("{refs}"));
+    let bounds = row["bounds"].as_str().expect("bounds");
+    let sides: Vec<u32> = bounds.split(',').map(|v| v.parse().expect("a number")).collect();
+    for of in [row["ref"].as_str().expect("an alias"), "Wi-Fi"] {
+        let shot = client.ok("observe.screenshot", json!({"of": of, "maxDim": 20_000}));
+        let picture = read_image(&shot);
+        assert_eq!((picture.width(), picture.height()), (sides[2] - sides[0], sides[3] - sides[1]), "{shot}");
+        assert_eq!((shot["left"].as_u64(), shot["top"].as_u64()), (Some(sides[0].into()), Some(sides[1].into())));
+        assert_eq!((shot["scale"].as_f64(), shot["deviceHeight"].as_u64()), (Some(1.0), Some(2400)));
+    }
+    let small = client.ok("observe.screenshot", json!({"of": "Wi-Fi", "maxDim": 100}));
+    assert_eq!(small["width"].as_u64().max(small["height"].as_u64()), Some(100));
+    client.fails("observe.screenshot", json!({"whole": true}), "UNSUPPORTED");
+}

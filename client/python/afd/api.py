@@ -1996,6 +1996,7 @@ class ScreenshotReply(TypedDict):
     deviceWidth: NotRequired[int]
     height: int
     hideOverlay: bool
+    left: NotRequired[int]
     markCount: NotRequired[int]
     markScope: NotRequired[MarkScope]
     maxDim: int
@@ -2010,6 +2011,7 @@ class ScreenshotReply(TypedDict):
     session: str
     settled: NotRequired[bool]
     sizeBytes: int
+    top: NotRequired[int]
     traceId: str
     width: int
 
@@ -2334,6 +2336,7 @@ class TabInfo(TypedDict):
     tab: str
     title: str
     url: str
+    usedBy: NotRequired[str]
 
 
 class Tally(TypedDict):
@@ -3292,9 +3295,9 @@ class ObserveMethods:
         """Waits until a condition holds on the screen, without blocking the device for other calls."""
         return self._call("observe.wait", {"device": device, "hints": hints, "session": session, "text": text, "timeoutMs": timeout_ms, "until": until}, device=True, session=True)
 
-    def screenshot(self, *, annotate: bool | None = None, artifact_dir: str | None = None, device: str | None = None, format: PictureFormat | None = None, hide_overlay: bool | None = None, inline: bool | None = None, mark_scope: MarkScope | None = None, max_dim: int | None = None, max_marks: int | None = None, quality: int | None = None, save_file: str | None = None, session: str | None = None) -> ScreenshotReply:
+    def screenshot(self, *, annotate: bool | None = None, artifact_dir: str | None = None, device: str | None = None, format: PictureFormat | None = None, hide_overlay: bool | None = None, inline: bool | None = None, mark_scope: MarkScope | None = None, max_dim: int | None = None, max_marks: int | None = None, of: str | None = None, quality: int | None = None, save_file: str | None = None, session: str | None = None, whole: bool | None = None) -> ScreenshotReply:
         """Takes a screenshot, optionally with marks on the interactive elements, and saves it to a file."""
-        return self._call("observe.screenshot", {"annotate": annotate, "artifactDir": artifact_dir, "device": device, "format": format, "hideOverlay": hide_overlay, "inline": inline, "markScope": mark_scope, "maxDim": max_dim, "maxMarks": max_marks, "quality": quality, "saveFile": save_file, "session": session}, device=True, session=True)
+        return self._call("observe.screenshot", {"annotate": annotate, "artifactDir": artifact_dir, "device": device, "format": format, "hideOverlay": hide_overlay, "inline": inline, "markScope": mark_scope, "maxDim": max_dim, "maxMarks": max_marks, "of": of, "quality": quality, "saveFile": save_file, "session": session, "whole": whole}, device=True, session=True)
 
     def overlay_get(self, *, device: str | None = None, session: str | None = None) -> OverlayReply:
         """Returns the state of the overlay that the phone draws on its screen."""
@@ -3330,9 +3333,9 @@ class DeviceMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def add(self, *, name: str, url: str, check: bool | None = None, kind: str | None = None, persist: bool | None = None, timeout_ms: int | None = None, token: Secret | None = None, request_key: str | None = None) -> AddResult:
+    def add(self, *, name: str, url: str, attach: str | None = None, check: bool | None = None, kind: str | None = None, persist: bool | None = None, timeout_ms: int | None = None, token: Secret | None = None, request_key: str | None = None) -> AddResult:
         """Adds a device; fails if there is already a device with this name and other settings."""
-        return self._call("device.add", {"name": name, "url": url, "check": check, "kind": kind, "persist": persist, "timeoutMs": timeout_ms, "token": token, "requestKey": request_key}, key=True)
+        return self._call("device.add", {"name": name, "url": url, "attach": attach, "check": check, "kind": kind, "persist": persist, "timeoutMs": timeout_ms, "token": token, "requestKey": request_key}, key=True)
 
     def list(self) -> Devices:
         """Lists all devices with their states."""

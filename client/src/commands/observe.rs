@@ -150,6 +150,12 @@ pub struct Screenshot {
     /// JPEG quality of the picture; higher is better
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     quality: Option<u32>,
+    /// Take the whole page, with what is scrolled out of sight; only in browsers
+    #[arg(long, conflicts_with = "of")]
+    whole: bool,
+    /// Take one element only: its alias, label or #id
+    #[arg(long, value_name = "ELEMENT")]
+    of: Option<String>,
     /// Draw element aliases on the picture; later actions can use them
     #[arg(long)]
     annotate: bool,
@@ -341,6 +347,8 @@ impl Screenshot {
         ScreenshotParams {
             max_dim: self.max_dim,
             quality: self.quality,
+            whole: self.whole,
+            of: self.of,
             annotate: self.annotate,
             hide_overlay: false_if(self.show_overlay).or(true_if(self.hide_overlay)),
             max_marks: self.max_marks,

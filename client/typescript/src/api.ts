@@ -1873,6 +1873,7 @@ export interface ScreenshotReply {
   deviceWidth?: number;
   height: number;
   hideOverlay: boolean;
+  left?: number;
   markCount?: number;
   markScope?: MarkScope;
   maxDim: number;
@@ -1887,6 +1888,7 @@ export interface ScreenshotReply {
   session: string;
   settled?: boolean;
   sizeBytes: number;
+  top?: number;
   traceId: string;
   width: number;
 }
@@ -2207,6 +2209,7 @@ export interface TabInfo {
   tab: string;
   title: string;
   url: string;
+  usedBy?: string;
 }
 
 /** Counts of the rows of a table, or of the entries of a file. */
@@ -3327,7 +3330,7 @@ export class ObserveMethods {
   }
 
   /** Takes a screenshot, optionally with marks on the interactive elements, and saves it to a file. */
-  screenshot(params: { annotate?: boolean; artifactDir?: string; device?: string; format?: PictureFormat; hideOverlay?: boolean; inline?: boolean; markScope?: MarkScope; maxDim?: number; maxMarks?: number; quality?: number; saveFile?: string; session?: string } = {}): Promise<ScreenshotReply> {
+  screenshot(params: { annotate?: boolean; artifactDir?: string; device?: string; format?: PictureFormat; hideOverlay?: boolean; inline?: boolean; markScope?: MarkScope; maxDim?: number; maxMarks?: number; of?: string; quality?: number; saveFile?: string; session?: string; whole?: boolean } = {}): Promise<ScreenshotReply> {
     return this.#call("observe.screenshot", params, { device: true, session: true });
   }
 
@@ -3376,7 +3379,7 @@ export class DeviceMethods {
   }
 
   /** Adds a device; fails if there is already a device with this name and other settings. */
-  add(params: { name: string; url: string; check?: boolean; kind?: string; persist?: boolean; timeoutMs?: number; token?: Secret; requestKey?: string }): Promise<AddResult> {
+  add(params: { name: string; url: string; attach?: string; check?: boolean; kind?: string; persist?: boolean; timeoutMs?: number; token?: Secret; requestKey?: string }): Promise<AddResult> {
     return this.#call("device.add", params, { key: true });
   }
 

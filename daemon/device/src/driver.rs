@@ -12,7 +12,7 @@ use afd_proto::act::{Amount, Direction};
 use afd_proto::device::TabInfo;
 use afd_proto::keys::KeyName;
 use afd_proto::picture::Overlay;
-use afd_screen::page::Snapshot;
+use afd_screen::page::{Rect, Snapshot};
 
 use super::DriverError;
 
@@ -159,6 +159,11 @@ pub struct ScreenshotOptions {
     pub quality: u32,
     /// Whether the device's overlay is hidden in the picture.
     pub hide_overlay: bool,
+    /// Part of the page to take, in device pixels from the corner of the screen; `None` takes the screen. Only for devices
+    /// that know the whole page ([`Reveals`]).
+    pub area: Option<Rect>,
+    /// Whether the picture is a PNG with the exact pixels, if the device can give one.
+    pub lossless: bool,
 }
 
 /// The app in the foreground, and the place that it shows.
@@ -224,7 +229,7 @@ pub trait Driver: Send + Sync + 'static {
     /// Reads the element tree of the screen.
     fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Snapshot>;
 
-    /// Takes a screenshot and returns it as a JPEG.
+    /// Takes a screenshot and returns it as a JPEG, or as a PNG.
     fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>>;
 
     /// Performs an input once, and returns the device's message.
@@ -316,6 +321,9 @@ pub trait Intents: Send + Sync {
 pub trait Reveals: Send + Sync {
     /// Scrolls until the element with a node id is in sight.
     fn reveal<'a>(&'a self, token: Option<&'a Secret>, node: &'a str) -> DriverFuture<'a, ()>;
+
+    /// Returns the bounds of the whole page, in device pixels from the corner of the screen.
+    fn page_bounds<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Rect>;
 }
 
 /// A file that a page gave to the user.

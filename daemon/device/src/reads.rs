@@ -25,7 +25,7 @@ use super::actor::{HandlerFuture, ReadHandler, ReadRequest, Waiters, Waiting};
 use super::handle::Device;
 use super::reading::{Reading, TreeReading};
 use super::{DriverError, ForegroundApp, ScreenshotOptions};
-use afd_screen::page::{Screen, Snapshot};
+use afd_screen::page::{Rect, Screen, Snapshot};
 
 /// A read that is queued for a device.
 pub struct PendingRead<T> {
@@ -82,7 +82,7 @@ impl Device {
         self.queue_read(token, ReadRequest::Tree)
     }
 
-    /// Queues a screenshot; the result is a JPEG.
+    /// Queues a screenshot; the result is a JPEG or a PNG.
     ///
     /// # Errors
     /// [`DriverError::QueueFull`] if too many calls are waiting.
@@ -92,6 +92,16 @@ impl Device {
         shot: ScreenshotOptions,
     ) -> Result<PendingRead<Arc<Vec<u8>>>, DriverError> {
         self.queue_read(token, |waiters| ReadRequest::Screenshot(shot, waiters))
+    }
+
+    /// Returns the bounds of the whole page, in device pixels from the corner of the screen.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if the device knows only what is in sight.
+    pub async fn page_bounds(&self, token: Option<&Secret>) -> Result<Rect, DriverError> {
+        self.check_whole()?;
+        let Some(reveals) = self.driver().reveals() else { return Ok(Rect::default()) };
+        self.track_health(reveals.page_bounds(token).await)
     }
 
     /// Reads the state of the overlay that the device draws.

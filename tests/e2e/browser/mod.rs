@@ -39,7 +39,8 @@ const PAGES: &[(&str, &str)] = &[
          let root = this.attachShadow({mode: 'open'}); root.innerHTML = '<button>In a shadow</button>';
          root.firstChild.onclick = event => event.target.textContent = 'Shadow tapped'; } })</script>",
     ),
-    ("/opener", "<!doctype html><title>Opener</title><a href='/opened' target='_blank'>Open a window</a>"),
+    ("/opener", "<!doctype html><title>Opener</title><a href='/opened' target='_blank'>Open a window</a>
+         <button onclick='open(location.search.slice(1))'>Open another site</button>"),
     ("/opened", "<!doctype html><title>Opened</title><button onclick='window.close()'>Close this</button>"),
     (
         "/list",

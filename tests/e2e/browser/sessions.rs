@@ -200,6 +200,23 @@ fn a_browser_of_the_user_is_driven_in_tabs_of_its_own() {
 
 #[test]
 #[ignore = "needs chromium"]
+fn what_is_denied_is_not_driven_in_a_browser_of_the_user() {
+    let (pages, other) = (Pages::start(PAGES), Pages::start(PAGES));
+    let denied = other.url().replace("127.0.0.1", "localhost");
+    let browser = UsersBrowser::start(&format!("{denied}/second"));
+    let settings = attached(&browser.address, &format!("{}/opener?{denied}/opened", pages.url()));
+    let world = World::bare(TestPhone::start(), &format!("{settings}deny = [\"localhost\"]\n"));
+    let mut ann = world.client_for("ann");
+    outline(&mut ann);
+    let refused = ann.fails("act.tab", json!({"tab": "t1"}), "DEVICE_ERROR");
+    assert!(format!("{refused:?}").contains("do not allow"), "{refused:?}");
+    tap(&mut ann, "Open another site");
+    let left = until("the denied window to close", || Some(tabs(&mut ann)).filter(|tabs| tabs.len() == 2));
+    assert_eq!(left, [used("t1", None, false), used("t2", Some("ann"), true)]);
+}
+
+#[test]
+#[ignore = "needs chromium"]
 fn a_browser_of_the_user_may_start_again() {
     let pages = Pages::start(PAGES);
     let world = World::bare(TestPhone::start(), &attached("http://127.0.0.1:1", &format!("{}/", pages.url())));

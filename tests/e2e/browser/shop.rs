@@ -180,3 +180,30 @@ fn a_phone_says_that_it_knows_only_what_is_in_sight() {
     let text = client.ok("observe.text", json!({}));
     assert!(text["whole"] == false && text["lines"].as_array().is_some_and(|lines| lines.len() > 3), "{text}");
 }
+
+#[test]
+#[ignore = "needs chromium"]
+fn pictures_show_the_whole_page_or_one_element() {
+    let shop = Shop::new("/", "");
+    let mut client = shop.world.client();
+    let page = client.ok("observe.screenshot", json!({"whole": true, "annotate": true}));
+    let number = |name: &str| page[name].as_u64().unwrap_or(0);
+    assert!(number("width").abs_diff(number("deviceWidth")) < 30, "but for a scroll bar: {page}");
+    assert!(number("height") > number("deviceHeight") + 200, "the page is longer than the window: {page}");
+    assert_eq!((page["left"].as_i64(), page["top"].as_i64()), (Some(0), Some(0)));
+    let far = page["refs"]["rows"].to_string();
+    assert!(far.contains("Wholesale"), "what is out of sight is marked as well");
+    let link = client.ok("observe.screenshot", json!({"of": "Wholesale"}));
+    let scale = link["scale"].as_f64().unwrap_or(0.0);
+    assert!(scale == 1.0 && link["height"].as_u64().is_some_and(|height| height < 100), "{link}");
+    assert!(link["top"].as_i64().is_some_and(|top| top > 700), "it is out of sight: {link}");
+    // A PNG has the exact pixels.
+    let png = client.ok("observe.screenshot", json!({"of": "Wholesale", "format": "png"}));
+    let file = std::fs::read(png["artifact"]["savedFile"].as_str().unwrap_or_default()).expect("the picture");
+    let shown = afd_screen::picture::decode_any(&file).expect("a picture");
+    let size = (u64::from(shown.width()), u64::from(shown.height()));
+    assert_eq!(Some(size), link["width"].as_u64().zip(link["height"].as_u64()));
+    assert!(file.starts_with(b"\x89PNG"));
+    client.fails("observe.screenshot", json!({"of": "No such element"}), "TARGET_NOT_FOUND");
+    client.fails("observe.screenshot", json!({"of": "Wholesale", "whole": true}), "INVALID_PARAMS");
+}

@@ -114,6 +114,9 @@ impl Running {
             return self.open(owner).await.map(|_| ());
         }
         let tab = self.tab_of(owner, id)?;
+        if tab.of_user && self.rules.check(&tab.url).is_err() {
+            return Err(refused(format!("tab {id} shows a page that the settings do not allow")));
+        }
         if !self.is_of_user() {
             let shown = self.cdp.call("", "Target.activateTarget", json!({"targetId": tab.target})).await;
             shown.map_err(CdpError::of_input)?;

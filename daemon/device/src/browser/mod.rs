@@ -19,6 +19,7 @@ mod launch;
 mod layout;
 mod limits;
 mod news;
+mod picture;
 mod running;
 mod said;
 mod seen;
@@ -33,7 +34,6 @@ use std::time::Duration;
 use afd_proto::Secret;
 use afd_proto::device::TabInfo;
 use afd_proto::vocabulary::DEFAULT_SESSION;
-use base64::Engine;
 use serde_json::json;
 use tokio::process::Child;
 use tokio::sync::watch;
@@ -44,7 +44,7 @@ use super::{
     Transfers,
 };
 use afd_base::config::DeviceSettings;
-use afd_screen::page::{Snapshot, pattern};
+use afd_screen::page::{Rect, Snapshot, pattern};
 use cdp::{Cdp, CdpError, Wire};
 use running::{Running, attach_to, attend, of_tab};
 use tabs::Tabs;
@@ -199,6 +199,7 @@ impl Own {
             used: parking_lot::Mutex::new(std::time::Instant::now()),
             seen: parking_lot::Mutex::default(),
             start_page: self.start_page.clone(),
+            rules: self.rules.clone(),
             opening: tokio::sync::Mutex::default(),
             process,
         };
@@ -295,21 +296,7 @@ impl Driver for Browser {
         Box::pin(async move {
             let running = self.own.running().await?;
             let tab = running.tab(&self.session).await?;
-            let metrics = running.ask(&tab, "Page.getLayoutMetrics", json!({})).await.map_err(CdpError::of_read)?;
-            let refused = || DriverError::Refused { status: None, message: "a dialog covers the page".into() };
-            let view = &metrics.ok_or_else(refused)?["cssVisualViewport"];
-            let number = |name: &str| view[name].as_f64().unwrap_or_default();
-            let (width, height) = (number("clientWidth"), number("clientHeight"));
-            let scale = (f64::from(shot.max_dim) / width.max(height).max(1.0)).min(1.0);
-            let clip =
-                json!({"x": number("pageX"), "y": number("pageY"), "width": width, "height": height, "scale": scale});
-            let params =
-                json!({"format": "jpeg", "quality": shot.quality, "clip": clip, "captureBeyondViewport": false});
-            let taken = running.ask(&tab, "Page.captureScreenshot", params).await.map_err(CdpError::of_read)?;
-            let taken = taken.ok_or_else(refused)?;
-            base64::engine::general_purpose::STANDARD
-                .decode(taken["data"].as_str().unwrap_or_default())
-                .map_err(|error| DriverError::Protocol(format!("the screenshot is not valid base64: {error}").into()))
+            running.picture(&tab, shot).await
         })
     }
 
@@ -367,6 +354,14 @@ impl Reveals for Browser {
             let running = self.own.running().await?;
             let tab = running.tab(&self.session).await?;
             running.reveal(&tab, node.parse().unwrap_or_default()).await
+        })
+    }
+
+    fn page_bounds<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, Rect> {
+        Box::pin(async move {
+            let running = self.own.running().await?;
+            let tab = running.tab(&self.session).await?;
+            running.page_bounds(&tab).await
         })
     }
 }

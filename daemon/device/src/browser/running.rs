@@ -44,6 +44,8 @@ pub struct Running {
     pub used: Mutex<Instant>,
     /// Address that new tabs show first.
     pub start_page: String,
+    /// Which addresses may be opened.
+    pub rules: Arc<address::Rules>,
     /// Held while a tab is looked for or opened.
     pub opening: tokio::sync::Mutex<()>,
     /// The process, which ends when the connection is closed; `None` if the browser belongs to the user.
@@ -64,6 +66,12 @@ pub async fn attend(
                 let _ = cdp.call("", "Target.attachToTarget", json!({"targetId": target, "flatten": true})).await;
             }),
             Duty::Watch(session) => tokio::spawn(watch_target(cdp, tabs.clone(), session)),
+            Duty::Judge { target, url } => {
+                if rules.check(&url).is_err() {
+                    cdp.send("Target.closeTarget", json!({"targetId": target}));
+                }
+                continue;
+            }
             Duty::Stop(id) => {
                 let file = tabs.borrow().downloads.file(&id);
                 tokio::spawn(async move {

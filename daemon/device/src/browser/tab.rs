@@ -59,6 +59,8 @@ pub struct Tab {
     pub used: Instant,
     /// Whether a page opened the tab, and this was not reported yet.
     pub is_news: bool,
+    /// Whether the tab began to load before anything was attached to it, so that its first address was not checked.
+    pub is_unchecked: bool,
     /// What the page drags, as the browser describes it.
     pub dragged: Option<Value>,
     /// What in the page asked for files last.
@@ -83,6 +85,7 @@ impl Tab {
             chosen: number,
             used: Instant::now(),
             is_news: false,
+            is_unchecked: false,
             dragged: None,
             chooser: None,
         }

@@ -30,6 +30,13 @@ pub enum Duty {
     Stop(String),
     /// A page that a session uses opened a tab with this target, to which nothing is attached yet.
     Attach(String),
+    /// A tab with this target began to load this address before anything was attached to it.
+    Judge {
+        /// The target.
+        target: String,
+        /// Its address.
+        url: String,
+    },
     /// A tab, or a frame, with this session was opened, and waits until it is watched.
     Watch(String),
     /// A page or frame is about to be loaded, and waits until its address has been checked.
@@ -180,6 +187,10 @@ impl Tabs {
             "Target.targetInfoChanged" => {
                 if let Some(tab) = self.tabs.iter_mut().find(|tab| info["targetId"] == tab.target.as_str()) {
                     (tab.url, tab.title) = (text(&info["url"]), text(&info["title"]));
+                    if tab.is_unchecked && tab.url.contains("://") {
+                        tab.is_unchecked = false;
+                        return Some(Duty::Judge { target: tab.target.clone(), url: tab.url.clone() });
+                    }
                 }
             }
             "Page.fileChooserOpened" => {
@@ -208,6 +219,7 @@ impl Tabs {
             (tab.owner, tab.of_user, tab.is_news) = (Some(owner), false, true);
         }
         let asks = self.of_user && tab.is_news;
+        tab.is_unchecked = asks;
         self.tabs.push(tab);
         asks.then_some(Duty::Attach(target))
     }

@@ -65,6 +65,14 @@ pub fn decode_any(file: &[u8]) -> Result<RgbImage> {
     decode_as(file, ImageFormat::Png)
 }
 
+/// Cuts a part out of a picture; what lies outside of the picture is left out. Returns `None` if nothing is left.
+pub fn part(picture: &RgbImage, [left, top, right, bottom]: [u32; 4]) -> Option<RgbImage> {
+    let (right, bottom) = (right.min(picture.width()), bottom.min(picture.height()));
+    let (width, height) = (right.checked_sub(left)?, bottom.checked_sub(top)?);
+    let is_some = width > 0 && height > 0;
+    is_some.then(|| image::imageops::crop_imm(picture, left, top, width, height).to_image())
+}
+
 /// Scales a picture down so that neither side is longer than `longest` pixels. A smaller picture is returned unchanged.
 pub fn at_most(picture: RgbImage, longest: u32) -> RgbImage {
     let (width, height) = picture.dimensions();

@@ -82,6 +82,26 @@ impl Call {
         }
     }
 
+    /// Returns the node that a target names, whether or not it can be touched.
+    ///
+    /// # Errors
+    /// If there is not exactly one such node, or if the target is a point.
+    pub(in crate::app) fn node_of(&self, spec: &TargetSpec, capture: &ScreenCapture) -> Result<usize> {
+        match spec {
+            TargetSpec::Point(_) => Err(Error::param("of", "an element", "a point")),
+            TargetSpec::Node { by: by @ (By::Label | By::Text | By::Desc), value, exact, partial } => {
+                let selector = Selector { by: *by, value, exact: *exact };
+                Ok(single_match(capture, &selector, (Gesture::Tap, *partial))?.element)
+            }
+            TargetSpec::Node { by, value, exact, .. } => {
+                single_node(capture, &Selector { by: *by, value, exact: *exact })
+            }
+            TargetSpec::Alias { alias, observation } => {
+                Ok(self.resolve_alias(alias, observation.as_deref(), capture)?.0)
+            }
+        }
+    }
+
     /// Describes a target that could not be resolved, so that the failure can be recorded for that target.
     pub(in crate::app) fn unresolved_target(&self, spec: &TargetSpec) -> Option<Target> {
         match spec {

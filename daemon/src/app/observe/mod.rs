@@ -6,6 +6,7 @@ pub(in crate::app) mod hints;
 pub(in crate::app) mod known_titles;
 pub(in crate::app) mod outline;
 mod part;
+mod picture;
 pub(in crate::app) mod screen_capture;
 pub mod screenshot;
 pub(in crate::app) mod streams;

@@ -6,16 +6,17 @@ use afd_proto::ErrorCode;
 use afd_proto::picture::{MarkScope, ObserveScreenshot, PictureFormat, Screenshot, ScreenshotParams};
 use afd_proto::vocabulary::{ObservationSource, Reply};
 
-use super::screen_capture::{ScreenCapture, is_same};
+use super::picture::{PicturePart, Taken, unreadable_picture};
+use super::screen_capture::ScreenCapture;
 use crate::app::artifacts::{Content, Destination, as_base64};
 use crate::app::rows::{SpillPolicy, count, ref_rows};
 use crate::app::{Call, Core, Error, Methods, Result};
 use afd_base::config::Config;
 use afd_base::task::run_blocking;
-use afd_device::{Device, PendingRead, ScreenshotOptions, TreeReading};
+use afd_device::{Device, ScreenshotOptions};
 use afd_screen::page::snapshot::Flag;
 use afd_screen::page::{Snapshot, touch};
-use afd_screen::picture::{self, Mark, PictureError};
+use afd_screen::picture::{self, Mark};
 
 /// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
@@ -25,12 +26,14 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Artifact kind of screenshots.
 pub(in crate::app) const KIND: &str = "screenshot_image";
 
-/// Maximum number of attempts to take a picture while the screen stays unchanged.
-const TRIES: usize = 3;
+/// Default length of the longer side of a picture of the screen, and of one of the whole page, in pixels.
+const SCREEN: u32 = 700;
+const WHOLE_PAGE: u32 = 2_000;
 
 /// Validated options for a screenshot.
 struct Options {
     shot: ScreenshotOptions,
+    part: PicturePart,
     format: PictureFormat,
     max_marks: usize,
     scope: MarkScope,
@@ -50,21 +53,25 @@ fn validate(config: &Config, params: &ScreenshotParams) -> Result<Options> {
     let file = params.save_file.as_ref().map(std::path::PathBuf::from).or(setting);
     let png = file.and_then(|f| f.extension().map(|e| e.eq_ignore_ascii_case("png"))).unwrap_or(false);
     let format = params.format.unwrap_or(if png { PictureFormat::Png } else { PictureFormat::Jpeg });
+    let part = match (&params.of, params.whole) {
+        (Some(_), true) => return Err(Error::param("of", "no element beside `whole`", "both")),
+        (Some(of), false) => PicturePart::Element(of.clone()),
+        (None, true) => PicturePart::Page,
+        (None, false) => PicturePart::Screen,
+    };
     Ok(Options {
         shot: ScreenshotOptions {
-            max_dim: params.max_dim(),
+            max_dim: params.max_dim.unwrap_or(if params.whole { WHOLE_PAGE } else { SCREEN }),
             quality: params.quality(),
             hide_overlay: params.hide_overlay(),
+            area: None,
+            lossless: format == PictureFormat::Png,
         },
+        part,
         format,
         max_marks: max_marks as usize,
         scope: params.mark_scope(),
     })
-}
-
-/// Returns the error for a picture from the device that cannot be decoded.
-fn unreadable_picture(error: PictureError) -> Error {
-    Error::new(ErrorCode::DeviceError, format!("the device returned an unreadable picture: {error}"))
 }
 
 /// Implements `observe.screenshot`.
@@ -73,25 +80,26 @@ fn unreadable_picture(error: PictureError) -> Error {
 /// If the device cannot take a screenshot, or if the file cannot be written.
 pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<Screenshot>> {
     let options = validate(&core.config, params)?;
-    let (call, jpeg, capture) = if params.annotate {
+    let (call, jpeg, taken) = if params.annotate || !matches!(options.part, PicturePart::Screen) {
         let (call, first) = core.call_reading(params, Device::tree).await?;
-        let (jpeg, capture) = call.screenshot_with_tree(options.shot, first).await?;
-        (call, jpeg, Some(capture))
+        let taken = call.picture_of(&options.part, options.shot, first).await?;
+        (call, taken.jpeg.clone(), Some(taken))
     } else {
         let (call, first) = core.call_reading(params, |device, token| device.screenshot(token, options.shot)).await?;
         (call, first.answer().await?, None)
     };
-    let (width, height) = picture::size(&jpeg).map_err(unreadable_picture)?;
-    let screen = call.screen_size(capture.as_ref()).await;
-    let relation = picture::relate((width, height), options.shot.max_dim, screen);
+    let ((width, height), is_png) = picture::size_any(&jpeg).map_err(unreadable_picture)?;
+    let area = taken.as_ref().and_then(|taken| taken.area);
+    let screen = call.screen_size(taken.as_ref().map(|taken| &taken.capture)).await;
+    let shown = area.map(|area| (area.width(), area.height())).or(screen);
+    let relation = picture::relate((width, height), options.shot.max_dim, shown);
     let scale = relation.map(|r| r.scale);
-    let marks = capture.as_ref().map(|capture| marks(capture, scale.unwrap_or(1.0), &options));
+    let marked = taken.as_ref().filter(|_| params.annotate);
+    let marks = marked.map(|taken| marks(taken, scale.unwrap_or(1.0), &options));
+    let device_size = if area.is_some() { screen.and_then(positive) } else { relation.map(|r| r.screen) };
     let mark_count = marks.as_ref().map(|m| count(m.iter().filter(|m| m.label.is_some()).count()));
-    let (format, quality) = (options.format, u8::try_from(options.shot.quality).unwrap_or(100));
-    let bytes = match (marks, format) {
-        (None, PictureFormat::Jpeg) => jpeg.to_vec(),
-        (marks, _) => run_blocking(move || draw(&jpeg, marks.as_deref(), format, quality)).await??,
-    };
+    let format = options.format;
+    let bytes = finished(jpeg, is_png, marks, &options).await?;
     let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
     let screenshot_base64 = if inline { Some(as_base64(bytes.clone()).await?) } else { None };
     let size_bytes = bytes.len() as u64;
@@ -105,8 +113,10 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
         width,
         height,
         scale,
-        device_width: relation.map(|r| r.screen.0),
-        device_height: relation.map(|r| r.screen.1),
+        left: area.map(|area| area.left),
+        top: area.map(|area| area.top),
+        device_width: device_size.map(|size| size.0),
+        device_height: device_size.map(|size| size.1),
         size_bytes,
         max_dim: options.shot.max_dim,
         quality: options.shot.quality,
@@ -121,8 +131,8 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
         artifact,
         screenshot_base64,
     };
-    if let Some(capture) = capture {
-        add_refs(&call, &capture, &options, destination, &mut body).await?;
+    if let Some(taken) = taken.filter(|_| params.annotate) {
+        add_refs(&call, &taken, &options, destination, &mut body).await?;
     }
     Ok(call.reply(body))
 }
@@ -130,14 +140,20 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
 /// Records the tree that the marks were taken from, and adds its refs to the result.
 async fn add_refs(
     call: &Call,
-    capture: &ScreenCapture,
+    taken: &Taken,
     options: &Options,
     destination: Destination<'_>,
     body: &mut Screenshot,
 ) -> Result<()> {
-    let mut refs = ref_rows(capture, Some(count(options.max_marks)), false);
+    let (capture, shown) = (&taken.capture, taken.whole.as_ref().unwrap_or(&taken.capture));
+    let mut refs = ref_rows(shown, Some(count(options.max_marks)), false);
     refs.ref_version = call.ref_version(capture);
     call.record_and_learn(capture, ObservationSource::Refs, Some(refs.rows.len())).await;
+    if let Some(whole) = &taken.whole {
+        let mut received = whole.shown_refs(true, 0);
+        received.numbers.truncate(refs.rows.len());
+        call.core.experience.views.show(call.session_id, call.device_id, received);
+    }
     let destination = Destination { path: None, ..destination };
     let policy = SpillPolicy { kind: "page_refs_json", op: "observe.screenshot", always: false, destination };
     call.spill(&capture.context(), &mut refs, policy).await?;
@@ -147,10 +163,19 @@ async fn add_refs(
     Ok(())
 }
 
+/// Returns the file of a picture in the requested format, with marks if there are any.
+async fn finished(file: Arc<Vec<u8>>, is_png: bool, marks: Option<Vec<Mark>>, options: &Options) -> Result<Vec<u8>> {
+    let (format, quality) = (options.format, u8::try_from(options.shot.quality).unwrap_or(100));
+    if marks.is_none() && is_png == (format == PictureFormat::Png) {
+        return Ok(file.to_vec());
+    }
+    run_blocking(move || draw(&file, marks.as_deref(), format, quality)).await?
+}
+
 /// Draws marks on a picture and re-encodes it. Decoding errors are reported as `DEVICE_ERROR`, encoding errors as
 /// `INTERNAL`.
-fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8) -> Result<Vec<u8>> {
-    let mut pixels = picture::decode(jpeg).map_err(unreadable_picture)?;
+fn draw(file: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8) -> Result<Vec<u8>> {
+    let mut pixels = picture::decode_any(file).map_err(unreadable_picture)?;
     if let Some(marks) = marks {
         picture::annotate(&mut pixels, marks);
     }
@@ -159,27 +184,6 @@ fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8)
 }
 
 impl Call {
-    /// Takes a picture together with the tree that it shows. Retries until the tree is the same before and after the
-    /// picture; if the screen never stops changing, the last attempt is returned as an unreliable capture.
-    pub(in crate::app) async fn screenshot_with_tree(
-        &self,
-        shot: ScreenshotOptions,
-        first: PendingRead<TreeReading>,
-    ) -> Result<(Arc<Vec<u8>>, ScreenCapture)> {
-        let token = || self.target.token.clone();
-        let mut before = first.answer().await?;
-        for tries_left in (0..TRIES).rev() {
-            let jpeg = self.device().screenshot(token(), shot)?.answer().await?;
-            let after = self.device().tree(token())?.answer().await?;
-            let same = is_same(&before, &after);
-            if same || tries_left == 0 {
-                return Ok((jpeg, ScreenCapture::of(after, same, !same)));
-            }
-            before = after;
-        }
-        Err(Error::new(ErrorCode::Internal, "no screenshot was taken"))
-    }
-
     /// Returns the size of the screen, if the device reports it.
     async fn screen_size(&self, capture: Option<&ScreenCapture>) -> Option<(i32, i32)> {
         match capture.and_then(|l| l.snapshot().size).or_else(|| self.device().screen_size()) {
@@ -192,21 +196,31 @@ impl Call {
 
 /// Returns the marks to draw: visible refs labelled with their aliases and, for `MarkScope::All`, unlabelled marks on
 /// other nodes with text.
-fn marks(capture: &ScreenCapture, scale: f64, options: &Options) -> Vec<Mark> {
+fn marks(taken: &Taken, scale: f64, options: &Options) -> Vec<Mark> {
+    let capture = taken.whole.as_ref().unwrap_or(&taken.capture);
     let snapshot = capture.snapshot();
+    let (left, top) = taken.area.map_or((0, 0), |area| (area.left, area.top));
     let bounds = |i: usize| {
         let b = snapshot.nodes[i].bounds;
-        [b.left, b.top, b.right, b.bottom].map(|v| f64::from(v) * scale)
+        [b.left - left, b.top - top, b.right - left, b.bottom - top].map(|v| f64::from(v) * scale)
     };
+    let is_inside =
+        |node: usize| taken.area.is_none_or(|area| snapshot.nodes[node].bounds.intersection(&area).area() > 0);
     // A node that another window covers is not visible in the picture.
     let shows = |node: usize| match touch::point(snapshot, node) {
         Err(touch::Obstacle::Covered(by)) => snapshot.nodes[by].window == snapshot.nodes[node].window,
-        _ => true,
+        _ => is_inside(node),
     };
     let refs = capture.refs().iter().take(options.max_marks).enumerate().filter(|(_, r)| shows(r.node));
     let labelled = refs.map(|(i, r)| Mark { bounds: bounds(r.node), label: Some(capture.alias(i)) });
-    let unlabelled = (0..snapshot.nodes.len()).filter(|i| options.scope == MarkScope::All && has_words(snapshot, *i));
+    let unlabelled = (0..snapshot.nodes.len())
+        .filter(|i| options.scope == MarkScope::All && has_words(snapshot, *i) && is_inside(*i));
     unlabelled.map(|i| Mark { bounds: bounds(i), label: None }).chain(labelled).collect()
+}
+
+/// Returns a size as numbers that are not negative.
+fn positive((width, height): (i32, i32)) -> Option<(u32, u32)> {
+    Some((u32::try_from(width).ok()?, u32::try_from(height).ok()?))
 }
 
 fn has_words(snapshot: &Snapshot, index: usize) -> bool {

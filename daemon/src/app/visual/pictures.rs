@@ -63,8 +63,14 @@ impl Call {
     pub(super) async fn whole_picture(&self, first: PendingRead<TreeReading>) -> Result<Screenshot> {
         let (file, look) = self
             .screenshot_with_tree(
-                ScreenshotOptions { max_dim: MAX_SCREENSHOT_SIDE, quality: 95, hide_overlay: true },
-                first,
+                ScreenshotOptions {
+                    max_dim: MAX_SCREENSHOT_SIDE,
+                    quality: 95,
+                    hide_overlay: true,
+                    area: None,
+                    lossless: false,
+                },
+                first.answer().await?,
             )
             .await?;
         let jpeg = file.clone();
