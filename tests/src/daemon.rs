@@ -175,6 +175,17 @@ impl Daemon {
         Self::spawn(dir, command).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
+    /// Like [`Daemon::start`], as systemd starts the main process of a unit, with programs of this directory before others.
+    pub fn start_as_unit(dir: &Path, programs: &Path) -> Self {
+        let afd = command(dir);
+        let mut unit = Command::new("sh");
+        let script = "export SYSTEMD_EXEC_PID=$$ && exec \"$@\"";
+        unit.args(["-c", script, "sh"]).arg(afd.get_program()).args(afd.get_args());
+        unit.env_clear().envs(afd.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        unit.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()));
+        Self::spawn(dir, unit).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
+    }
+
     /// Like [`Daemon::start`], with another configuration file, which need not exist.
     pub fn start_with_config(dir: &Path, config: &Path) -> Self {
         Self::spawn(dir, command_with(dir, config)).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))

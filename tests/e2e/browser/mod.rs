@@ -6,6 +6,7 @@ mod shop;
 
 use std::path::Path;
 
+use afd_tests::daemon::Daemon;
 use afd_tests::pages::Pages;
 use afd_tests::wait::until;
 use afd_tests::{Client, TestPhone, World};
@@ -329,6 +330,25 @@ fn permissions_are_refused_unless_they_are_named() {
         let page = outline(&mut lab.world.client());
         assert!(page.contains(&format!("geolocation {geolocation}, notifications denied")), "{page}");
     }
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_daemon_that_is_a_unit_of_systemd_starts_the_browser_in_a_unit_of_its_own() {
+    let (pages, profile, programs) = (Pages::start(PAGES), tempfile::tempdir(), tempfile::tempdir());
+    let (profile, programs) = (profile.expect("a directory"), programs.expect("a directory"));
+    // What systemd-run does, but for the unit.
+    let asked = programs.path().join("asked");
+    let script =
+        format!("#!/bin/sh\necho \"$@\" >{asked:?}\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n");
+    let fake = programs.path().join("systemd-run");
+    std::fs::write(&fake, script).expect("writes");
+    std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("may be run");
+    let settings = settings(&format!("{}/second", pages.url()), profile.path(), "allow_private = true\n");
+    let world = World::start(TestPhone::start(), &settings, |dir| Daemon::start_as_unit(dir, programs.path()));
+    assert!(outline(&mut world.client()).contains("The second page"));
+    let asked = std::fs::read_to_string(&asked).expect("systemd-run was asked");
+    assert!(asked.starts_with("--user --pipe --quiet --collect ") && asked.contains(" -- /bin/sh -c "), "{asked}");
 }
 
 #[test]
