@@ -2,6 +2,7 @@
 
 mod acting;
 mod agents;
+mod alike;
 mod artifacts;
 mod backups;
 mod browser;
