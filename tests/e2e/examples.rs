@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use afd_tests::endpoint::{Endpoint, Reply};
-use afd_tests::{World, docs, programs};
+use afd_tests::site::TestSite;
+use afd_tests::{TestPhone, World, docs, programs};
 use serde_json::json;
 
 use crate::clients::{compile_client, given, node, run};
@@ -63,22 +64,54 @@ fn plugin_prints_events() {
     assert!(printed.ends_with(" default pixel tap ok\n"), "{printed}");
 }
 
-#[test]
-#[ignore = "needs Node packages"]
-fn typed_client_taps() {
+/// Runs a TypeScript example with the typed client, and returns what it printed.
+fn typescript(world: &World, example: &str) -> String {
     let modules = given("AFD_NODE_MODULES");
-    let world = World::new();
     compile_client(&modules, &world.dir().join("node_modules/afd-client/dist"));
     for (from, to) in [
         ("client/typescript/package.json", "node_modules/afd-client/package.json"),
         ("examples/typescript/package.json", "package.json"),
-        ("examples/typescript/tap.ts", "tap.ts"),
+        (&format!("examples/typescript/{example}"), example),
     ] {
         std::fs::copy(docs::repository(from), world.dir().join(to)).expect("copies");
     }
     let mut command = node(&modules);
-    command.current_dir(world.dir()).arg("tap.ts").env("AFD_SOCKET", world.socket());
-    let printed = run(command.env("HOME", world.dir()));
+    command.current_dir(world.dir()).arg(example).env("AFD_SOCKET", world.socket());
+    run(command.env("HOME", world.dir()))
+}
+
+/// Returns a world with a browser that shows the practice site.
+fn with_site() -> (World, TestSite, tempfile::TempDir) {
+    let (site, profile) = (TestSite::start(), tempfile::tempdir().expect("a directory"));
+    let settings = format!(
+        "[device.web]\nkind = \"browser\"\nurl = \"{}/\"\n[device.web.browser]\nprofile = {:?}\n",
+        site.url(),
+        profile.path()
+    );
+    (World::bare(TestPhone::start(), &settings), site, profile)
+}
+
+const BROWSED: &str = "page \"My account - Harbour Tea\" chromium\nreport.csv complete 60 bytes\n";
+
+#[test]
+#[ignore = "needs chromium and Python packages"]
+fn a_script_browses() {
+    let (world, _site, _profile) = with_site();
+    assert_eq!(run(&mut python(&world, "browse.py")), BROWSED);
+}
+
+#[test]
+#[ignore = "needs chromium and Node packages"]
+fn a_typed_client_browses() {
+    let (world, _site, _profile) = with_site();
+    assert_eq!(typescript(&world, "browse.ts"), BROWSED);
+}
+
+#[test]
+#[ignore = "needs Node packages"]
+fn typed_client_taps() {
+    let world = World::new();
+    let printed = typescript(&world, "tap.ts");
     assert!(printed.starts_with("page \"Settings\"") && printed.contains("page \"Display\""), "{printed}");
 }
 
