@@ -353,6 +353,20 @@ fn a_daemon_that_is_a_unit_of_systemd_starts_the_browser_in_a_unit_of_its_own() 
 
 #[test]
 #[ignore = "needs chromium"]
+fn addresses_are_stored_as_hashes_unless_the_settings_allow_them() {
+    for (more, shown) in [("", false), ("store_urls = true\n", true)] {
+        let lab = Lab::with("/second?name=carol", more);
+        let mut client = lab.world.client();
+        let top = client.ok("observe.page", json!({}))["topActivity"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(top == format!("{}/second", lab.pages.url()), shown, "{top}");
+        let database = std::fs::read(lab.world.dir().join("memory.db")).expect("reads");
+        let holds = |text: &str| database.windows(text.len()).any(|part| part == text.as_bytes());
+        assert!(!holds("carol"), "never the query");
+    }
+}
+
+#[test]
+#[ignore = "needs chromium"]
 fn a_covered_element_is_not_tapped() {
     let lab = Lab::new("/covered");
     let mut client = lab.world.client();

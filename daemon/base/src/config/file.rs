@@ -126,6 +126,9 @@ sections! {
         /// Permissions that pages get if they ask, such as `geolocation`, by their names in the web's Permissions API. The
         /// other ones that afd knows are refused.
         permissions: Vec<String> [file_only true] = Vec::new();
+        /// Whether the memory keeps the paths of addresses, with placeholders for ids, instead of hashes of them. A change makes
+        /// known pages new ones.
+        store_urls: bool [file_only true] = false;
     }
 
     /// A USB connection, and the port forward that `adb` created over it.

@@ -46,7 +46,7 @@ use super::{
 use afd_base::config::DeviceSettings;
 use afd_screen::page::{Rect, Snapshot, pattern};
 use cdp::{Cdp, CdpError, Wire};
-use running::{Running, attach_to, attend, of_tab};
+use running::{Running, attach_to, attend};
 use tabs::Tabs;
 
 /// Idle time after which the browser is closed.
@@ -78,6 +78,7 @@ struct Own {
     upload_dirs: Vec<String>,
     max_download: u64,
     permissions: Vec<String>,
+    store_urls: bool,
     timeout: Duration,
     running: Arc<Slot>,
 }
@@ -120,6 +121,7 @@ impl Browser {
             upload_dirs: own.upload_dirs.clone(),
             max_download: own.max_download_bytes,
             permissions: own.permissions.clone(),
+            store_urls: own.store_urls,
             timeout: Duration::from_millis(settings.timeout_ms),
             running: Arc::default(),
         };
@@ -199,6 +201,7 @@ impl Own {
             used: parking_lot::Mutex::new(std::time::Instant::now()),
             seen: parking_lot::Mutex::default(),
             start_page: self.start_page.clone(),
+            store_urls: self.store_urls,
             rules: self.rules.clone(),
             opening: tokio::sync::Mutex::default(),
             process,
@@ -282,8 +285,8 @@ impl Driver for Browser {
 
     fn top<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
         Box::pin(async move {
-            let snapshot =
-                of_tab(&self.own.read(&self.session, async |running, session| running.tab(session).await).await?);
+            let read = async |running: &Running, session: &str| Ok(running.shown(&running.tab(session).await?));
+            let snapshot = self.own.read(&self.session, read).await?;
             Ok(ForegroundApp { app: snapshot.app, place: snapshot.place })
         })
     }

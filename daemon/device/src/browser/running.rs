@@ -44,6 +44,8 @@ pub struct Running {
     pub used: Mutex<Instant>,
     /// Address that new tabs show first.
     pub start_page: String,
+    /// Whether places contain the paths of addresses, and not only hashes of them.
+    pub store_urls: bool,
     /// Which addresses may be opened.
     pub rules: Arc<address::Rules>,
     /// Held while a tab is looked for or opened.
@@ -199,6 +201,11 @@ impl Running {
         self.ask_frame(session, session, method, params).await
     }
 
+    /// Returns the snapshot of a tab without its page, but with its dialog.
+    pub fn shown(&self, tab: &Tab) -> Snapshot {
+        of_tab(tab, self.store_urls)
+    }
+
     /// Returns what a tab showed when it was read last.
     pub fn seen(&self, session: &str) -> Arc<Seen> {
         self.seen.lock().get(session).cloned().unwrap_or_default()
@@ -208,12 +215,12 @@ impl Running {
     pub async fn snapshot(&self, owner: &str) -> Result<Snapshot, DriverError> {
         let tab = self.tab(owner).await?;
         if tab.dialog.is_some() {
-            return Ok(of_tab(&tab));
+            return Ok(self.shown(&tab));
         }
         let read = self.read_page(&tab);
         let read: Result<_, CdpError> = read.await;
         let mut tab = self.tabs.borrow().get(&tab.session).cloned().unwrap_or(tab);
-        let Some((layout, trees, metrics)) = read.map_err(CdpError::of_read)? else { return Ok(of_tab(&tab)) };
+        let Some((layout, trees, metrics)) = read.map_err(CdpError::of_read)? else { return Ok(self.shown(&tab)) };
         // The browser reports the title of a tab late.
         tab.title.clone_from(&layout.title);
         let length = |name: &str| metrics["cssVisualViewport"][name].as_f64().unwrap_or_default() as i32;
@@ -221,7 +228,7 @@ impl Running {
         let start = (-length("pageX"), -length("pageY"));
         let frames = trees.iter().filter(|(frame, _)| frame.owner != 0);
         let frames = frames.map(|(frame, tree)| (frame.owner, (tree, frame.offset))).collect();
-        let mut snapshot = Snapshot { size: Some(size), ..of_tab(&tab) };
+        let mut snapshot = Snapshot { size: Some(size), ..self.shown(&tab) };
         if let Some((_, tree)) = trees.iter().find(|(frame, _)| frame.owner == 0) {
             snapshot.nodes = tree::Builder::new(&layout, size, start, frames).build(tree, &tab.title);
         }
@@ -287,18 +294,24 @@ impl Running {
     }
 }
 
-/// Returns the place for an address. The place contains a hash of the path, because a path may contain typed text.
-fn place_of(url: &str, path: Option<&str>) -> String {
+/// Returns the place for an address. Unless the settings allow otherwise, the place contains a hash of the path, because a
+/// path may contain typed text.
+fn place_of(url: &str, path: Option<&str>, store_urls: bool) -> String {
     let pattern = pattern::of(url);
     let origin = pattern::origin(&pattern);
-    path.map_or_else(|| format!("{origin}/"), |path| format!("{origin}/~{path}"))
+    match path {
+        None => format!("{origin}/"),
+        // A `#` would end the place.
+        Some(_) if store_urls => pattern.replace('#', "!"),
+        Some(path) => format!("{origin}/~{path}"),
+    }
 }
 
 /// Returns the snapshot of a tab without its page, but with its dialog.
-pub fn of_tab(tab: &Tab) -> Snapshot {
+fn of_tab(tab: &Tab, store_urls: bool) -> Snapshot {
     let site = site::parse(&tab.url).filter(|_| tab.url.contains("://"));
     let path = site.as_ref().and_then(|_| pattern::path_hash(&tab.url));
-    let place = place_of(&tab.url, path.as_deref());
+    let place = place_of(&tab.url, path.as_deref(), store_urls);
     let window = |id, kind: &str, title: &str, layer, focused| Window {
         id,
         kind: WindowKind::Page,
