@@ -175,13 +175,18 @@ impl Daemon {
         Self::spawn(dir, command).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
-    /// Like [`Daemon::start`], as systemd starts the main process of a unit, with programs of this directory before others.
+    /// Like [`Daemon::start`], as systemd starts the main process of a unit of the user, with programs of this directory before
+    /// others.
     pub fn start_as_unit(dir: &Path, programs: &Path) -> Self {
         let afd = command(dir);
         let mut unit = Command::new("sh");
         let script = "export SYSTEMD_EXEC_PID=$$ && exec \"$@\"";
         unit.args(["-c", script, "sh"]).arg(afd.get_program()).args(afd.get_args());
         unit.env_clear().envs(afd.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let run = dir.join("manager");
+        std::fs::create_dir_all(run.join("systemd")).expect("creates");
+        std::fs::write(run.join("systemd/private"), "").expect("writes");
+        unit.env("XDG_RUNTIME_DIR", run);
         unit.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()));
         Self::spawn(dir, unit).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }

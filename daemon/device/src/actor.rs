@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use afd_proto::Secret;
@@ -151,8 +151,8 @@ pub(super) struct Actor {
     /// Time at which the current read or exclusive access started; `None` while the device is idle.
     turn: Arc<Mutex<Option<Instant>>>,
     pub(super) lease: Lease,
-    /// Queues of the screens of sessions, by the session's name, as long as they are used.
-    sessions: Mutex<BTreeMap<String, Weak<Actor>>>,
+    /// Queues of the screens of sessions, by the session's name. Those that nothing uses are forgotten in time.
+    sessions: Mutex<BTreeMap<String, Arc<Actor>>>,
     /// The screen from the last read of the element tree.
     pub(super) tree: Mutex<Option<Arc<Screen>>>,
 }
@@ -160,6 +160,8 @@ pub(super) struct Actor {
 impl Actor {
     /// Starts the task for a physical device. The task ends when the actor is dropped.
     pub(super) fn start(name: &str, tasks: &Tasks) -> Arc<Self> {
+        // What was seen before a queue was replaced is not taken for what is there now.
+        static FIRST: AtomicU64 = AtomicU64::new(0);
         let (jobs, receiver) = mpsc::unbounded_channel();
         let (name, turn) = (format!("device:{name}"), Arc::new(Mutex::new(None)));
         let queue = Queue { name: name.clone(), receiver, jobs: VecDeque::new(), held: None, turn: turn.clone() };
@@ -172,7 +174,7 @@ impl Actor {
             jobs,
             queued: Arc::default(),
             waiting: AtomicU64::new(0),
-            inputs: AtomicU64::new(0),
+            inputs: AtomicU64::new(FIRST.fetch_add(1 << 32, Ordering::Relaxed)),
             turn,
             lease: Lease::default(),
             sessions: Mutex::default(),
@@ -183,13 +185,9 @@ impl Actor {
     /// Returns the queue of the screen of a session. A queue that is in use is kept when the settings change.
     pub(super) fn of_session(&self, device: &str, session: &str, tasks: &Tasks) -> Arc<Self> {
         let mut sessions = self.sessions.lock();
-        sessions.retain(|_, actor| actor.strong_count() > 0);
-        if let Some(actor) = sessions.get(session).and_then(Weak::upgrade) {
-            return actor;
-        }
-        let actor = Self::start(&format!("{device}:{session}"), tasks);
-        sessions.insert(session.to_owned(), Arc::downgrade(&actor));
-        actor
+        sessions.retain(|_, actor| Arc::strong_count(actor) > 1 || actor.lease.current().is_some());
+        let start = || Self::start(&format!("{device}:{session}"), tasks);
+        sessions.entry(session.to_owned()).or_insert_with(start).clone()
     }
 
     /// Returns the number of calls that wait for the device or hold it.
@@ -202,7 +200,7 @@ impl Actor {
         self.turn.lock().map(|begun| begun.elapsed())
     }
 
-    /// Returns the number of inputs sent to the device.
+    /// Returns a number that increases with each input sent to the device. Each queue begins with another number.
     pub(super) fn inputs(&self) -> u64 {
         self.inputs.load(Ordering::SeqCst)
     }

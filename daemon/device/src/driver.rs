@@ -214,8 +214,14 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
-    /// Gives the screen of a session to another session; with `None`, to whichever session needs one next.
-    fn hand_over(&self, _session: &str, _to: Option<&str>) {}
+    /// Gives the screen of the driver's session to another session; with `None`, to whichever session needs one next. From
+    /// then on, this driver has no screen.
+    fn hand_over(&self, _to: Option<&str>) {}
+
+    /// Undoes what the driver did to something that goes on without it, before the daemon exits or forgets the device.
+    fn close(&self) -> DriverFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// Checks that the device responds, and returns the type of service that it reports.
     fn health(&self) -> DriverFuture<'_, String>;

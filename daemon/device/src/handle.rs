@@ -89,10 +89,10 @@ impl Device {
 
     /// Gives the screen of a session to another session; with `None`, to whichever session needs one next.
     pub fn hand_over(&self, session: &str, to: Option<&str>) {
-        self.driver.hand_over(session, to);
-        if let Some(screens) = &self.screens {
-            screens.lock().remove(session);
-        }
+        let Some(screens) = &self.screens else { return };
+        let known = screens.lock().remove(session).map(|screen| screen.driver.clone());
+        let driver = known.or_else(|| self.driver.for_session(session));
+        driver.into_iter().for_each(|driver| driver.hand_over(to));
     }
 
     /// Returns whether this is the screen of one session.

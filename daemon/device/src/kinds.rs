@@ -28,9 +28,11 @@ pub fn check_attach(kind: DeviceKind, address: &str) -> Result<(), &'static str>
 pub fn new_settings(kind: DeviceKind, name: &str, url: &str, attach: Option<&str>) -> DeviceSettings {
     let mut settings = DeviceSettings { kind, ..DeviceSettings::at(url) };
     if kind == DeviceKind::Browser {
-        settings.browser.attach = attach.map(str::to_owned);
-        // Browsers with one profile would be the same browser.
-        name.clone_into(&mut settings.browser.profile);
+        match attach {
+            Some(attach) => settings.browser.attach = Some(attach.to_owned()),
+            // Browsers with one profile would be the same browser.
+            None => name.clone_into(&mut settings.browser.profile),
+        }
     }
     settings
 }

@@ -34,5 +34,5 @@ pub use lease::Busy;
 pub use reading::{Reading, TreeReading};
 pub use reads::PendingRead;
 pub use registry::{Changes, Registry, ResolveError, Resolved};
-pub use rows::row_id;
+pub use rows::{rename_screens, row_id};
 pub use turn::{DeviceGuard, Ticket};

@@ -199,6 +199,16 @@ impl Registry {
         device
     }
 
+    /// Undoes what drivers did to something that goes on without them, before the daemon exits.
+    pub async fn close(&self) {
+        let devices = self.list();
+        for device in &devices {
+            if let Err(error) = device.driver().close().await {
+                tracing::debug!(device = device.name(), %error, "cannot close the device");
+            }
+        }
+    }
+
     /// Removes a device and returns its source; `None` if no device has this name. Calls in flight finish.
     pub fn remove(&self, name: &str) -> Option<DeviceSource> {
         self.known.write().entries.remove(name).map(|e| e.device.source())

@@ -4,6 +4,16 @@ use rusqlite::Connection;
 
 use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
+/// Gives the screens of a session whose name changes to its new name, unless another session had a screen there under that
+/// name.
+pub fn rename_screens(connection: &Connection, session: &str, new: &str) -> Result<()> {
+    connection.execute(
+        "UPDATE OR IGNORE devices SET name = part_of || '/' || :new, updated_at = :now WHERE name = part_of || '/' || :session",
+        args! {session, new, now: now_ms()},
+    )?;
+    Ok(())
+}
+
 /// Returns the row id of a device, or of the screen that a session has on it. Inserts or undeletes the row if necessary,
 /// and updates the device's kind in it.
 pub fn row_id(connection: &Connection, origin: &str, name: &str, screen_of: Option<&str>, kind: &str) -> Result<i64> {

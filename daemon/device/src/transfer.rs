@@ -21,14 +21,19 @@ pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) ->
         .check(KIND.name, &record)
         .map_err(LoadError::Invalid)?;
     let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (uid, name) = (text("uid"), text("name"));
+    let (uid, name, part_of) = (text("uid"), text("name"), text("part_of"));
     let holder: Option<i64> =
         connection.first("SELECT id FROM devices WHERE name = :name AND uid <> :uid", args! {name, uid}, |row| {
             row.get("id")
         })?;
     if let Some(id) = holder {
         if loader.knows(connection, &KIND, &record)? || exchange::is_referenced(connection, KIND.table, id)? {
-            record.insert("name".to_owned(), Value::from(exchange::another_name(&name, &uid)));
+            // The screens of one device stay together.
+            let mark = if part_of.is_empty() { uid } else { text("origin") };
+            record.insert("name".to_owned(), Value::from(exchange::another_name(&name, &mark)));
+            if !part_of.is_empty() {
+                record.insert("part_of".to_owned(), Value::from(exchange::another_name(&part_of, &mark)));
+            }
         } else {
             exchange::become_row(connection, &KIND, id, &uid)?;
             loader.load(connection, &KIND, record)?;

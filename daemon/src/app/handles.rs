@@ -52,6 +52,21 @@ pub(super) struct Screens {
     pub(super) streams: WatchStreams,
 }
 
+/// Maximum number of screens whose newest capture is kept. A session can have a screen of its own.
+const MAX_SCREENS: usize = 256;
+
+impl Screens {
+    /// Keeps the newest capture of a screen.
+    pub(super) fn keep(&self, screen: i64, capture: NewestCapture) {
+        let mut newest = self.newest.lock();
+        if newest.len() >= MAX_SCREENS && !newest.contains_key(&screen) {
+            let oldest = newest.iter().min_by_key(|(_, one)| one.capture.at).map(|(screen, _)| *screen);
+            oldest.and_then(|screen| newest.remove(&screen));
+        }
+        newest.insert(screen, Arc::new(capture));
+    }
+}
+
 /// The sessions and their conversations.
 #[derive(Default)]
 pub struct Sessions {

@@ -239,6 +239,7 @@ async fn drain(core: &Core, deadline: Instant) {
     while core.runtime.in_flight() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    let _ = tokio::time::timeout_at(deadline, core.devices.close()).await;
     match tokio::time::timeout_at(deadline, core.store.flush()).await {
         Ok(Ok(())) | Err(_) => {}
         Ok(Err(error)) => tracing::warn!(%error, "cannot flush the database; the last writes may be lost"),

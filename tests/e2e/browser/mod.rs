@@ -56,6 +56,16 @@ const PAGES: &[(&str, &str)] = &[
          <button onclick=\"cover.remove()\">Dismiss</button> <div style='overflow:hidden;height:0'><a href='/second'>Folded link</a></div>
          <div id='cover'></div>",
     ),
+    (
+        "/boxes",
+        "<!doctype html><title>Boxes</title><div style='overflow:auto;height:80px;width:200px'><button>First</button>
+         <div style='height:600px'></div><button>Last</button></div><div style='height:2000px'></div><button>Far below</button>",
+    ),
+    (
+        "/box",
+        "<!doctype html><title>Box</title><div style='overflow:auto;height:80px;width:200px'><button>First</button>
+         <div style='height:600px'></div><button>Last</button></div>",
+    ),
     ("/busy", "<!doctype html><title>Busy</title><button onclick=\"navigator.sendBeacon('/hangs');while(true);\">Hang</button>"),
     ("/slow", "<!doctype html><title>Slow</title><button>Ready</button><img src='/never'>"),
     ("/never", "hang"),
@@ -349,6 +359,20 @@ fn a_daemon_that_is_a_unit_of_systemd_starts_the_browser_in_a_unit_of_its_own() 
     assert!(outline(&mut world.client()).contains("The second page"));
     let asked = std::fs::read_to_string(&asked).expect("systemd-run was asked");
     assert!(asked.starts_with("--user --pipe --quiet --collect ") && asked.contains(" -- /bin/sh -c "), "{asked}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn a_picture_of_what_its_box_hides_is_refused() {
+    for path in ["/boxes", "/box"] {
+        let lab = Lab::new(path);
+        let mut client = lab.world.client();
+        client.ok("observe.screenshot", json!({"of": "First"}));
+        let refused = client.fails("observe.screenshot", json!({"of": "Last"}), "INVALID_PARAMS");
+        assert!(refused.message.contains("scrolled out of its box"), "{refused:?}");
+    }
+    let lab = Lab::new("/boxes");
+    lab.world.client().ok("observe.screenshot", json!({"of": "Far below"}));
 }
 
 #[test]

@@ -62,7 +62,9 @@ pub(super) fn insert_device(
         } else if device.browser.profile != Browser::default().profile {
             browser["profile"] = value(&device.browser.profile);
         }
-        table["browser"] = Item::Table(browser);
+        if !browser.is_empty() {
+            table["browser"] = Item::Table(browser);
+        }
     }
     devices.insert(name, Item::Table(table));
     Ok(())

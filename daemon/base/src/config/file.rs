@@ -446,6 +446,9 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
         if !Path::new(&device.browser.profile).is_absolute() {
             check_name(&device.browser.profile).map_err(|e| format!("device.{name}.browser.profile: {e}"))?;
         }
+        if let Some(attach) = &device.browser.attach {
+            check_attach(attach).map_err(|expected| format!("device.{name}.browser.attach: expected {expected}"))?;
+        }
         if device.usb.as_ref().is_some_and(|usb| usb.serial.is_empty()) {
             return Err(format!("device.{name}.usb.serial is missing, expected the serial number of the phone").into());
         }
@@ -460,6 +463,24 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
     file.model.check("", None)?;
     file.recall.check("", None)?;
     agent::validate(&file.conversation, &file.model, &file.recall)
+}
+
+/// Checks the debugging address of a browser, and returns it. It must be one of this machine: whoever can connect there can
+/// do what the user can, and the protocol has no encryption.
+///
+/// # Errors
+/// Describes the accepted addresses if this is none of them.
+pub fn check_attach(text: &str) -> Result<url::Url, &'static str> {
+    const ADDRESS: &str = "the debugging address of a browser on this machine, such as http://127.0.0.1:9222";
+    let url = url::Url::parse(text).map_err(|_| ADDRESS)?;
+    let is_local = match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
+    };
+    let is_plain = url.scheme() == "http" && url.username().is_empty() && url.password().is_none();
+    if is_local && is_plain && matches!(url.path(), "/" | "") { Ok(url) } else { Err(ADDRESS) }
 }
 
 /// Checks a device name.

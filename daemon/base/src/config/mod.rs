@@ -23,8 +23,8 @@ pub use agent::{Conversation, LanguageModelSettings, Provider, RecallSettings};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
 pub use file::{
-    Adb, Browser, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name,
-    check_url, is_sendable, parse, read as read_file,
+    Adb, Browser, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_attach,
+    check_name, check_url, is_sendable, parse, read as read_file,
 };
 
 /// Settings that command-line flags and environment variables override for as long as the daemon runs.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use url::{Host, Url};
+use url::Url;
 
 use super::cdp::{MAX_MESSAGE, Wire};
 use afd_base::net;
@@ -14,25 +14,6 @@ use crate::DriverError;
 
 /// Maximum size of a browser's description of itself, in bytes.
 const MAX_VERSION: usize = 64 << 10;
-/// What is expected of the address of a browser.
-const ADDRESS: &str = "the debugging address of a browser on this machine, such as http://127.0.0.1:9222";
-
-/// Returns the debugging address of a browser. It must be one of this machine: whoever can connect there can do what the
-/// user can, and the protocol has no encryption.
-///
-/// # Errors
-/// Describes the accepted values if the address is none of them.
-pub fn address(text: &str) -> Result<Url, &'static str> {
-    let url = Url::parse(text).map_err(|_| ADDRESS)?;
-    let is_local = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    };
-    let is_plain = url.scheme() == "http" && url.username().is_empty() && url.password().is_none();
-    if is_local && is_plain && matches!(url.path(), "/" | "") { Ok(url) } else { Err(ADDRESS) }
-}
 
 /// Connects to the browser at an address.
 ///
@@ -60,25 +41,4 @@ async fn open(address: &Url) -> Result<Wire, String> {
     let config = WebSocketConfig::default().max_message_size(Some(MAX_MESSAGE)).max_frame_size(Some(MAX_MESSAGE));
     let opened = tokio_tungstenite::client_async_with_config(request, stream, Some(config)).await;
     opened.map(|(socket, _)| Wire::Socket(Box::new(socket))).map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_browsers_on_this_machine_are_used() {
-        for text in ["http://127.0.0.1:9222", "http://localhost:9222/", "http://[::1]:1"] {
-            assert!(address(text).is_ok(), "{text}");
-        }
-        for text in [
-            "http://192.168.1.2:9222",
-            "https://127.0.0.1:9222",
-            "127.0.0.1:9222",
-            "http://127.0.0.1:9222/json",
-            "http://a:b@127.0.0.1:9222",
-        ] {
-            assert!(address(text).is_err(), "{text}");
-        }
-    }
 }

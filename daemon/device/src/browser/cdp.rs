@@ -14,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
@@ -142,6 +143,14 @@ pub struct Cdp {
     next: AtomicU64,
     waiting: Arc<Mutex<Waiting>>,
     timeout: Duration,
+    reading: AbortHandle,
+}
+
+impl Drop for Cdp {
+    /// Ends the connection, after what was sent has been written.
+    fn drop(&mut self) {
+        self.reading.abort();
+    }
 }
 
 impl Cdp {
@@ -157,8 +166,8 @@ impl Cdp {
             }
         };
         tokio::spawn(write(out, messages));
-        tokio::spawn(read(input, waiting.clone(), seen));
-        Self { out: send, next: AtomicU64::new(1), waiting, timeout }
+        let reading = tokio::spawn(read(input, waiting.clone(), seen)).abort_handle();
+        Self { out: send, next: AtomicU64::new(1), waiting, timeout, reading }
     }
 
     /// Sends a request without waiting for its answer.
@@ -205,6 +214,9 @@ async fn write(mut out: Out, mut messages: mpsc::UnboundedReceiver<String>) {
         if out.send(message).await.is_none() {
             return;
         }
+    }
+    if let Out::Socket(mut out) = out {
+        let _ = out.close().await;
     }
 }
 

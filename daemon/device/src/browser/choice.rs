@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use afd_proto::device::TabInfo;
+use futures_util::future::join_all;
 use serde_json::json;
 
 use super::cdp::CdpError;
-use super::running::{LOADED_WITHIN, Running};
+use super::running::{LOADED_WITHIN, Running, leave};
 use super::tab::Tab;
 use super::tabs::{self, Tabs};
 use crate::DriverError;
@@ -35,11 +36,13 @@ impl Running {
 
     /// Returns a tab for a session that has none: one that no session uses, else a new one with the start page.
     pub async fn new_for(&self, owner: &str) -> Result<Tab, DriverError> {
-        let _opening = self.opening.lock().await;
-        let mut claimed = false;
-        self.tabs.send_modify(|tabs| claimed = tabs.current(owner).is_some() || tabs.claim(owner));
-        if !claimed {
-            let tab = self.open(owner).await?;
+        let opened = {
+            let _opening = self.opening.lock().await;
+            let mut claimed = false;
+            self.tabs.send_modify(|tabs| claimed = tabs.current(owner).is_some() || tabs.claim(owner));
+            if claimed { None } else { Some(self.open(owner).await?) }
+        };
+        if let Some(tab) = opened {
             self.show_start_page(&tab).await?;
         }
         let tab = self.tabs.borrow().current(owner).cloned();
@@ -63,16 +66,21 @@ impl Running {
         if self.cdp.is_closed() { opened } else { Ok(()) }
     }
 
-    /// Gives the tabs of a session to another one, or to none. Nothing stays attached to tabs of the user that no session uses.
+    /// Gives the tabs of a session to another one, or to whichever session needs one next. Those that none needs are closed.
     pub fn hand_over(&self, owner: &str, to: Option<&str>) {
-        let mut left: Vec<String> = Vec::new();
-        self.tabs.send_modify(|tabs| {
-            let of_user = tabs.all().filter(|tab| tab.of_user && tab.owner.as_deref() == Some(owner) && to.is_none());
-            left = of_user.map(|tab| tab.session.clone()).collect();
-            tabs.hand_over(owner, to);
-        });
-        for session in left.iter().filter(|_| self.is_of_user()) {
-            self.cdp.send("Target.detachFromTarget", json!({"sessionId": session}));
+        let mut left = Vec::new();
+        self.tabs.send_modify(|tabs| left = tabs.hand_over(owner, to));
+        // In a browser of the daemon, the user's tabs are driven as well.
+        left.iter().filter(|tab| !tab.of_user || self.is_of_user()).for_each(|tab| leave(&self.cdp, Some(tab)));
+    }
+
+    /// Closes the tabs that sessions opened in a browser of the user.
+    pub async fn close_own(&self) {
+        let own: Vec<Tab> = self.tabs.borrow().all().filter(|tab| !tab.of_user).cloned().collect();
+        if self.is_of_user() {
+            let closing =
+                own.iter().map(|tab| self.cdp.call("", "Target.closeTarget", json!({"targetId": tab.target})));
+            join_all(closing).await;
         }
     }
 
@@ -102,9 +110,17 @@ impl Running {
         }
         let is_watched = |tabs: &Tabs| tabs.of_target(target).is_some_and(|tab| tab.watched);
         let _ = tokio::time::timeout(LOADED_WITHIN, tabs.wait_for(is_watched)).await.is_ok();
-        self.tabs.send_modify(|tabs| tabs.choose(target, owner));
         let tab = self.tabs.borrow().of_target(target).filter(|tab| !tab.session.is_empty()).cloned();
-        tab.ok_or_else(|| DriverError::Unreachable("the tab did not open".into()))
+        let tab = tab.ok_or_else(|| DriverError::Unreachable("the tab did not open".into()))?;
+        // The user may have opened another page in it meanwhile.
+        if tab.of_user && self.rules.check(&tab.url).is_err() {
+            if self.is_of_user() {
+                leave(&self.cdp, Some(&tab));
+            }
+            return Err(refused(format!("tab {} shows a page that the settings do not allow", tab.id())));
+        }
+        self.tabs.send_modify(|tabs| tabs.choose(target, owner));
+        Ok(tab)
     }
 
     /// Makes the tab with an id the one that a session uses; `new` opens an empty tab.

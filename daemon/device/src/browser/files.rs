@@ -38,7 +38,12 @@ impl Transfers for Browser {
 
     fn downloads(&self, ms: u64) -> DriverFuture<'_, Vec<Download>> {
         Box::pin(async move {
-            let running = self.own.running().await?;
+            if self.own.attach.is_some() {
+                let (what, instead) =
+                    ("saves files where its user wants them", "look there, or use a browser of the daemon");
+                return Err(DriverError::Unsupported { kind: "browser", what, instead });
+            }
+            let running = self.running().await?;
             let mut tabs = running.tabs.subscribe();
             let wait = Duration::from_millis(ms);
             // A download begins a moment after the click that asks for it.

@@ -62,7 +62,7 @@ pub fn start(executable: &Path, profile: &Path, headless: bool) -> std::io::Resu
 /// Returns a command that runs a shell script. The restrictions of the daemon's systemd unit would keep a browser from
 /// compiling scripts and from separating its pages, so there the shell runs in a transient unit of its own.
 fn shell() -> Command {
-    if !is_unit(std::env::var("SYSTEMD_EXEC_PID").ok().as_deref()) {
+    if !is_unit(std::env::var("SYSTEMD_EXEC_PID").ok().as_deref()) || !has_manager() {
         return Command::new("/bin/sh");
     }
     let mut command = Command::new("systemd-run");
@@ -82,6 +82,12 @@ fn shell() -> Command {
 /// units, such as terminals, inherit the variable.
 fn is_unit(exec_pid: Option<&str>) -> bool {
     exec_pid.and_then(|pid| pid.parse().ok()) == Some(std::process::id())
+}
+
+/// Returns whether a manager of the user's units runs. A unit of the system may have none.
+fn has_manager() -> bool {
+    let dir = std::env::var_os("XDG_RUNTIME_DIR").unwrap_or_default();
+    !dir.is_empty() && PathBuf::from(dir).join("systemd/private").exists()
 }
 
 /// Returns whether this process runs as root.

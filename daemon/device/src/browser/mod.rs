@@ -28,7 +28,8 @@ mod tabs;
 mod tree;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use afd_proto::Secret;
@@ -43,7 +44,7 @@ use super::{
     BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Reveals, ScreenshotOptions, SetupError,
     Transfers,
 };
-use afd_base::config::DeviceSettings;
+use afd_base::config::{self, DeviceSettings};
 use afd_screen::page::{Rect, Snapshot, pattern};
 use cdp::{Cdp, CdpError, Wire};
 use running::{Running, attach_to, attend};
@@ -51,19 +52,23 @@ use tabs::Tabs;
 
 /// Idle time after which the browser is closed.
 const IDLE: Duration = Duration::from_secs(3_600);
+/// Maximum wait for tabs to close before the daemon exits.
+const CLOSED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Checks the debugging address of a browser that runs already.
 ///
 /// # Errors
 /// Describes the accepted addresses if this is none of them.
 pub fn check_address(text: &str) -> Result<(), &'static str> {
-    attach::address(text).map(|_| ())
+    config::check_attach(text).map(|_| ())
 }
 
 /// Driver for one browser, as a session sees it.
 pub struct Browser {
     own: Arc<Own>,
     session: String,
+    /// Whether the session has ended or has another name now.
+    left: AtomicBool,
 }
 
 /// What all sessions share.
@@ -81,6 +86,8 @@ struct Own {
     store_urls: bool,
     timeout: Duration,
     running: Arc<Slot>,
+    /// The running browser, for those who do not start it.
+    latest: parking_lot::Mutex<Weak<Running>>,
 }
 
 /// The running browser, if there is one.
@@ -112,7 +119,7 @@ impl Browser {
         let rules = address::Rules::new(own.allow_private, &own.allow, &own.deny, &settings.url);
         let (rules, start_page) = rules.map_err(SetupError::Address)?;
         let own = Own {
-            attach: own.attach.as_deref().map(attach::address).transpose().map_err(SetupError::Address)?,
+            attach: own.attach.as_deref().map(config::check_attach).transpose().map_err(SetupError::Address)?,
             start_page: start_page.to_string(),
             executable: own.path.clone(),
             profile: own.profile.clone(),
@@ -124,8 +131,23 @@ impl Browser {
             store_urls: own.store_urls,
             timeout: Duration::from_millis(settings.timeout_ms),
             running: Arc::default(),
+            latest: parking_lot::Mutex::default(),
         };
-        Ok(Self { own: Arc::new(own), session: DEFAULT_SESSION.to_owned() })
+        Ok(Self { own: Arc::new(own), session: DEFAULT_SESSION.to_owned(), left: AtomicBool::new(false) })
+    }
+
+    /// Returns an error if the session has ended or has another name now. What still runs for it gets no tab.
+    fn check_left(&self) -> Result<(), DriverError> {
+        match self.left.load(Ordering::SeqCst) {
+            false => Ok(()),
+            true => Err(DriverError::Failed("the session has ended, or has another name".to_owned())),
+        }
+    }
+
+    /// Returns the running browser; see [`Own::running`].
+    async fn running(&self) -> Result<Arc<Running>, DriverError> {
+        self.check_left()?;
+        self.own.running().await
     }
 }
 
@@ -139,6 +161,7 @@ impl Own {
         }
         *running = None;
         let started = Arc::new(self.start().await?);
+        *self.latest.lock() = Arc::downgrade(&started);
         *running = Some(started.clone());
         tokio::spawn(close_idle(Arc::downgrade(&self.running)));
         Ok(started)
@@ -234,13 +257,23 @@ impl Own {
 
 impl Driver for Browser {
     fn for_session(&self, session: &str) -> Option<Arc<dyn Driver>> {
-        Some(Arc::new(Self { own: self.own.clone(), session: session.to_owned() }))
+        Some(Arc::new(Self { own: self.own.clone(), session: session.to_owned(), left: AtomicBool::new(false) }))
     }
 
-    fn hand_over(&self, session: &str, to: Option<&str>) {
-        // A browser that is starting has no tabs of the session yet.
-        let running = self.own.running.try_lock().ok().and_then(|running| running.clone());
-        running.into_iter().for_each(|running| running.hand_over(session, to));
+    fn hand_over(&self, to: Option<&str>) {
+        self.left.store(true, Ordering::SeqCst);
+        let running = self.own.latest.lock().upgrade();
+        running.into_iter().for_each(|running| running.hand_over(&self.session, to));
+    }
+
+    fn close(&self) -> DriverFuture<'_, ()> {
+        Box::pin(async {
+            let running = self.own.latest.lock().upgrade();
+            if let Some(running) = running {
+                let _ = tokio::time::timeout(CLOSED_WITHIN, running.close_own()).await;
+            }
+            Ok(())
+        })
     }
 
     fn kind(&self) -> &'static str {
@@ -266,6 +299,9 @@ impl Driver for Browser {
 
     fn advice(&self, error: &DriverError) -> Option<&'static str> {
         Some(match error {
+            DriverError::Unreachable(_) if self.own.attach.is_some() => {
+                "start the browser with an option such as `--remote-debugging-port=9222`; `device.NAME.browser.attach` is its address"
+            }
             DriverError::Unreachable(_) => {
                 "try again: the browser is started again if it has ended; `device.NAME.browser.path` names another browser"
             }
@@ -275,7 +311,7 @@ impl Driver for Browser {
     }
 
     fn health(&self) -> DriverFuture<'_, String> {
-        Box::pin(async move { Ok(self.own.running().await?.version.clone()) })
+        Box::pin(async move { Ok(self.running().await?.version.clone()) })
     }
 
     /// A browser that the daemon started needs no token.
@@ -286,18 +322,22 @@ impl Driver for Browser {
     fn top<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
         Box::pin(async move {
             let read = async |running: &Running, session: &str| Ok(running.shown(&running.tab(session).await?));
+            self.check_left()?;
             let snapshot = self.own.read(&self.session, read).await?;
             Ok(ForegroundApp { app: snapshot.app, place: snapshot.place })
         })
     }
 
     fn snapshot<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, Snapshot> {
-        Box::pin(self.own.read(&self.session, async |running, session| running.snapshot(session).await))
+        Box::pin(async move {
+            self.check_left()?;
+            self.own.read(&self.session, async |running, session| running.snapshot(session).await).await
+        })
     }
 
     fn screenshot<'a>(&'a self, _: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
         Box::pin(async move {
-            let running = self.own.running().await?;
+            let running = self.running().await?;
             let tab = running.tab(&self.session).await?;
             running.picture(&tab, shot).await
         })
@@ -316,12 +356,12 @@ impl Driver for Browser {
     }
 
     fn news(&self) -> Option<String> {
-        self.own.running.try_lock().ok()?.as_ref()?.news(&self.session)
+        self.own.latest.lock().upgrade()?.news(&self.session)
     }
 
     fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         Box::pin(async move {
-            let running = self.own.running().await?;
+            let running = self.running().await?;
             match input {
                 Input::Tab(id) => {
                     running.choose(&self.session, id).await?;
@@ -354,7 +394,7 @@ impl Driver for Browser {
 impl Reveals for Browser {
     fn reveal<'a>(&'a self, _: Option<&'a Secret>, node: &'a str) -> DriverFuture<'a, ()> {
         Box::pin(async move {
-            let running = self.own.running().await?;
+            let running = self.running().await?;
             let tab = running.tab(&self.session).await?;
             running.reveal(&tab, node.parse().unwrap_or_default()).await
         })
@@ -362,7 +402,7 @@ impl Reveals for Browser {
 
     fn page_bounds<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, Rect> {
         Box::pin(async move {
-            let running = self.own.running().await?;
+            let running = self.running().await?;
             let tab = running.tab(&self.session).await?;
             running.page_bounds(&tab).await
         })
@@ -371,6 +411,6 @@ impl Reveals for Browser {
 
 impl super::Tabs for Browser {
     fn list(&self) -> DriverFuture<'_, Vec<TabInfo>> {
-        Box::pin(async { Ok(self.own.running().await?.list(&self.session)) })
+        Box::pin(async { Ok(self.running().await?.list(&self.session)) })
     }
 }

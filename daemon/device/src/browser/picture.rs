@@ -12,8 +12,11 @@ use crate::{DriverError, ScreenshotOptions};
 impl Running {
     /// Takes a picture of a tab, as a JPEG or a PNG.
     pub async fn picture(&self, tab: &Tab, shot: ScreenshotOptions) -> Result<Vec<u8>, DriverError> {
-        let view = self.measures(tab).await?;
-        let view = &view["cssVisualViewport"];
+        let measures = self.measures(tab).await?;
+        // The browser counts in pixels of the display, of which a CSS pixel can have several.
+        let width = |of: &str| measures[of]["clientWidth"].as_f64().filter(|width| *width > 0.0);
+        let density = width("layoutViewport").zip(width("cssLayoutViewport")).map_or(1.0, |(all, css)| all / css);
+        let view = &measures["cssVisualViewport"];
         let number = |name: &str| view[name].as_f64().unwrap_or_default();
         let (width, height) = (number("clientWidth"), number("clientHeight"));
         let (left, top, width, height) = match shot.area {
@@ -28,7 +31,7 @@ impl Running {
         let (x, y) = (left + number("pageX"), top + number("pageY"));
         let mut params = json!({
             "format": if shot.lossless { "png" } else { "jpeg" },
-            "clip": {"x": x, "y": y, "width": width, "height": height, "scale": scale},
+            "clip": {"x": x, "y": y, "width": width, "height": height, "scale": scale / density},
             "captureBeyondViewport": shot.area.is_some(),
         });
         if let (Some(params), false) = (params.as_object_mut(), shot.lossless) {

@@ -70,7 +70,7 @@ pub async fn attend(
             Duty::Watch(session) => tokio::spawn(watch_target(cdp, tabs.clone(), session)),
             Duty::Judge { target, url } => {
                 if rules.check(&url).is_err() {
-                    cdp.send("Target.closeTarget", json!({"targetId": target}));
+                    leave(&cdp, tabs.borrow().of_target(&target));
                 }
                 continue;
             }
@@ -85,6 +85,15 @@ pub async fn attend(
                 tokio::spawn(check(cdp, session, request, rules.check(&url).is_ok()))
             }
         };
+    }
+}
+
+/// Closes a tab, or lets go of one that the user opened.
+pub fn leave(cdp: &Cdp, tab: Option<&Tab>) {
+    match tab {
+        Some(tab) if tab.of_user => cdp.send("Target.detachFromTarget", json!({"sessionId": tab.session})),
+        Some(tab) => cdp.send("Target.closeTarget", json!({"targetId": tab.target})),
+        None => {}
     }
 }
 
@@ -147,6 +156,10 @@ impl Running {
             Some(tab) => tab,
             None => self.new_for(owner).await?,
         };
+        self.tabs.send_if_modified(|tabs| {
+            tabs.touch(owner);
+            false
+        });
         let is_ready = |tab: &Tab| tab.watched && !tab.loading || tab.dialog.is_some();
         if !is_ready(&tab) {
             let mut tabs = self.tabs.subscribe();

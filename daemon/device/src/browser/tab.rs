@@ -1,10 +1,14 @@
 //! A tab of a browser, as its events report it.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use serde_json::Value;
 
 use super::cdp::Event;
+
+/// Maximum number of frames that are known in a page.
+const MAX_FRAMES: usize = 1_000;
 
 /// A dialog that a page shows: a message, a question, or a request for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +63,10 @@ pub struct Tab {
     pub used: Instant,
     /// Whether a page opened the tab, and this was not reported yet.
     pub is_news: bool,
-    /// Whether the tab began to load before anything was attached to it, so that its first address was not checked.
+    /// Whether the page began to load before anything was attached to the tab, so that its address was not checked.
     pub is_unchecked: bool,
+    /// Ids of the frames in the page.
+    pub frames: HashSet<String>,
     /// What the page drags, as the browser describes it.
     pub dragged: Option<Value>,
     /// What in the page asked for files last.
@@ -86,6 +92,7 @@ impl Tab {
             used: Instant::now(),
             is_news: false,
             is_unchecked: false,
+            frames: HashSet::new(),
             dragged: None,
             chooser: None,
         }
@@ -106,6 +113,7 @@ impl Tab {
     pub fn attach(&mut self, session: &str) {
         session.clone_into(&mut self.session);
         (self.watched, self.loading, self.dialog) = (false, self.url != "about:blank", None);
+        self.frames.clear();
     }
 
     /// Marks the tab as one that nothing is attached to.
@@ -120,7 +128,16 @@ impl Tab {
         match event.method.as_str() {
             // The main frame of a tab has the id of its target.
             "Page.frameStartedLoading" if params["frameId"] == self.target.as_str() => self.loading = true,
-            "Page.frameStoppedLoading" if params["frameId"] == self.target.as_str() => self.loading = false,
+            "Page.frameStoppedLoading" if params["frameId"] == self.target.as_str() => {
+                // What it loads next is checked before.
+                (self.loading, self.is_unchecked) = (false, false);
+            }
+            "Page.frameAttached" if self.frames.len() < MAX_FRAMES => {
+                self.frames.insert(text(&params["frameId"]));
+            }
+            "Page.frameDetached" => {
+                self.frames.remove(params["frameId"].as_str().unwrap_or_default());
+            }
             "Page.javascriptDialogOpening" => {
                 self.dialog = Some(Dialog {
                     kind: text(&params["type"]),

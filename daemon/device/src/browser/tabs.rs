@@ -1,6 +1,6 @@
 //! The tabs of a browser, as its events report them, and which session uses which.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::watch;
@@ -114,7 +114,7 @@ impl Tabs {
         let chosen = self.chosen;
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.target == target) {
             (tab.owner, tab.chosen, tab.is_news) = (Some(owner.to_owned()), chosen, false);
-            tab.used = std::time::Instant::now();
+            tab.used = Instant::now();
         }
     }
 
@@ -123,11 +123,28 @@ impl Tabs {
         self.tabs.iter_mut().filter(|tab| tab.target == target).for_each(|tab| tab.of_user = false);
     }
 
-    /// Gives the tabs of a session to another one, or to none.
-    pub fn hand_over(&mut self, owner: &str, to: Option<&str>) {
+    /// Notes that a session uses its current tab.
+    pub fn touch(&mut self, owner: &str) {
+        let target = self.current(owner).map(|tab| tab.target.clone());
+        let current = self.tabs.iter_mut().find(|tab| Some(&tab.target) == target.as_ref());
+        current.into_iter().for_each(|tab| tab.used = Instant::now());
+    }
+
+    /// Gives the tabs of a session to another one, or to none. Without another session, one tab is kept for whoever needs one;
+    /// returns the other ones.
+    pub fn hand_over(&mut self, owner: &str, to: Option<&str>) -> Vec<Tab> {
+        let kept = self.tabs.iter().filter(|tab| tab.owner.as_deref() == Some(owner) && !tab.of_user);
+        let kept = kept.max_by_key(|tab| tab.chosen).map(|tab| tab.target.clone());
         let own = self.tabs.iter_mut().filter(|tab| tab.owner.as_deref() == Some(owner));
-        own.for_each(|tab| tab.owner = to.map(str::to_owned));
+        let mut left = Vec::new();
+        for tab in own {
+            tab.owner = to.map(str::to_owned);
+            if to.is_none() && Some(&tab.target) != kept.as_ref() {
+                left.push(tab.clone());
+            }
+        }
         self.downloads.hand_over(owner, to);
+        left
     }
 
     /// Returns the frames of other sites in a tab. Each comes after the frame around it.
@@ -164,7 +181,8 @@ impl Tabs {
             let frame = params["frameId"].as_str().unwrap_or_default();
             let in_frame = self.frames.iter().find(|one| one.id == frame).map(|one| one.session.clone());
             let around = in_frame.and_then(|session| self.around(&session).and_then(|tab| tab.owner.clone()));
-            let owner = around.or_else(|| self.of_target(frame)?.owner.clone());
+            let holds = |tab: &&Tab| tab.target == frame || tab.frames.contains(frame);
+            let owner = around.or_else(|| self.tabs.iter().find(holds)?.owner.clone());
             return self.downloads.apply(event, owner).map(Duty::Stop);
         }
         let info = &params["targetInfo"];
@@ -188,7 +206,6 @@ impl Tabs {
                 if let Some(tab) = self.tabs.iter_mut().find(|tab| info["targetId"] == tab.target.as_str()) {
                     (tab.url, tab.title) = (text(&info["url"]), text(&info["title"]));
                     if tab.is_unchecked && tab.url.contains("://") {
-                        tab.is_unchecked = false;
                         return Some(Duty::Judge { target: tab.target.clone(), url: tab.url.clone() });
                     }
                 }
@@ -215,11 +232,10 @@ impl Tabs {
         self.chosen += 1;
         let mut tab = Tab { chosen: self.chosen, ..Tab::new(info, self.opened) };
         let opener = info["openerId"].as_str().and_then(|opener| self.of_target(opener));
-        if let Some(owner) = opener.and_then(|opener| opener.owner.clone()) {
-            (tab.owner, tab.of_user, tab.is_news) = (Some(owner), false, true);
+        if let Some(opener) = opener {
+            (tab.owner, tab.of_user, tab.is_news) = (opener.owner.clone(), opener.of_user, opener.owner.is_some());
         }
         let asks = self.of_user && tab.is_news;
-        tab.is_unchecked = asks;
         self.tabs.push(tab);
         asks.then_some(Duty::Attach(target))
     }
@@ -231,7 +247,11 @@ impl Tabs {
             Some("page") => {
                 self.add(info);
                 let tab = self.tabs.iter_mut().find(|tab| info["targetId"] == tab.target.as_str());
-                tab.into_iter().for_each(|tab| tab.attach(&session));
+                let of_user = self.of_user;
+                tab.into_iter().for_each(|tab| {
+                    tab.attach(&session);
+                    tab.is_unchecked = of_user && tab.url != "about:blank";
+                });
             }
             Some("iframe") => {
                 let (id, around) = (text(&info["targetId"]), event.session.clone());
@@ -339,7 +359,8 @@ mod tests {
         assert_eq!((current(&tabs, "a"), current(&tabs, "b")), (Some("3"), Some("2")));
         tabs.hand_over("a", Some("c"));
         assert_eq!((current(&tabs, "a"), current(&tabs, "c")), (None, Some("3")));
-        tabs.hand_over("c", None);
+        let left = tabs.hand_over("c", None);
+        assert_eq!(left.iter().map(|tab| tab.title.as_str()).collect::<Vec<_>>(), ["1"], "one is enough for the next");
         assert!(tabs.claim("d"));
         assert_eq!(current(&tabs, "d"), Some("3"), "the one that was used last");
     }

@@ -115,6 +115,13 @@ struct Inner {
     clock: u64,
 }
 
+/// Empties a map that is full, unless it has the key. What was in it is only missed for a moment.
+fn make_room<T>(map: &mut HashMap<i64, T>, key: &i64) {
+    if map.len() >= MAX_VIEWS && !map.contains_key(key) {
+        map.clear();
+    }
+}
+
 impl Views {
     /// Stores the last observation of a session, and replaces its aliases if the observation returned any.
     pub fn update(&self, session: i64, device: i64, seen: LastSeen, shown: Option<Arc<ShownRefs>>) {
@@ -149,6 +156,7 @@ impl Views {
     /// from the last returned hash. If a session is given, stores that this version was returned to that session.
     pub fn ref_version(&self, session: Option<i64>, device: i64, content: u64) -> u64 {
         let mut inner = self.inner.lock();
+        make_room(&mut inner.ref_versions, &device);
         let (version, known) = inner.ref_versions.entry(device).or_default();
         if *version == 0 || *known != content {
             (*version, *known) = (*version + 1, content);
@@ -197,6 +205,7 @@ impl Views {
             .or(page.structure.clone());
         if let Some(structure) = base {
             let page = ScrolledPage { structure, activity: page.activity.clone(), title: page.title.clone(), inputs };
+            make_room(&mut inner.scrolled, &device);
             inner.scrolled.insert(device, page);
         }
     }
@@ -215,7 +224,9 @@ impl Views {
     /// content without a request, so that this capture shows nothing new.
     pub fn note_recorded(&self, device: i64, hash: &str, inputs: u64, by_itself: bool) -> bool {
         let now = RecordedContent { hash: hash.to_owned(), inputs, by_itself };
-        let before = self.inner.lock().recorded.insert(device, now);
+        let mut inner = self.inner.lock();
+        make_room(&mut inner.recorded, &device);
+        let before = inner.recorded.insert(device, now);
         !by_itself && before.is_some_and(|b| b.by_itself && b.hash == hash && b.inputs == inputs)
     }
 
@@ -242,6 +253,7 @@ impl Views {
         let same = before.is_some_and(|c| c.hash == hash && c.inputs == inputs);
         let still = same && before.is_some_and(|c| at.saturating_duration_since(c.at) >= min_gap);
         if !same {
+            make_room(&mut inner.contents, &device);
             inner.contents.insert(device, Content { hash: hash.to_owned(), inputs, at });
         }
         still

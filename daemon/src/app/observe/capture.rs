@@ -124,7 +124,7 @@ impl Call {
         });
         self.core.experience.views.update(self.session_id, self.device_id, seen, shown);
         let newest = NewestCapture { session: self.echo.session.clone(), capture: capture.clone() };
-        self.core.screens.newest.lock().insert(self.device_id, Arc::new(newest));
+        self.core.screens.keep(self.device_id, newest);
         let snapshot = capture.snapshot();
         self.record(Observation {
             uid: capture.uid.clone(),

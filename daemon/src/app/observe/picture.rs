@@ -89,6 +89,8 @@ impl Call {
         let full = ScreenshotOptions { max_dim: MAX_SIDE, quality: 95, ..shot };
         let (jpeg, capture) = self.screenshot_with_tree(full, before).await?;
         let screen = capture.snapshot().size;
+        let whole = screen.map(|(right, bottom)| Rect { left: 0, top: 0, right, bottom });
+        let area = whole.map_or(area, |whole| area.intersection(&whole));
         let cut = run_blocking(move || cut_out(&jpeg, area, screen, shot)).await?;
         let jpeg = cut.map_err(unreadable_picture)?;
         let jpeg = jpeg.ok_or_else(|| Error::param("of", "an element in sight", "one outside of the picture"))?;
@@ -104,9 +106,8 @@ impl Call {
         let whole = if self.device().knows_elements() { capture.whole_page() } else { None };
         let shown = whole.as_ref().unwrap_or(capture);
         let node = self.node_of(&spec, shown)?;
-        let snapshot = shown.snapshot();
-        let area = snapshot.nodes[node].bounds;
-        if area.area() == 0 || is_scrolled_away(snapshot, node) {
+        let area = shown.snapshot().nodes[node].bounds;
+        if area.area() == 0 || is_scrolled_away(capture.snapshot(), node, area) {
             let scroll = "scroll to it first (`act.scrollTo`)";
             return Err(
                 Error::param("of", "an element that can be seen", "one that is scrolled out of its box").hint(scroll)
@@ -116,14 +117,14 @@ impl Call {
     }
 }
 
-/// Returns whether a box in the page that scrolls hides the middle of an element.
-fn is_scrolled_away(snapshot: &Snapshot, node: usize) -> bool {
-    let (x, y) = snapshot.nodes[node].bounds.center();
+/// Returns whether a box in the page that scrolls hides the middle of an element with these bounds. The snapshot is that of
+/// what is in sight.
+fn is_scrolled_away(snapshot: &Snapshot, node: usize, bounds: Rect) -> bool {
+    let (x, y) = bounds.center();
     let hides = |around: usize| {
-        let outer = &snapshot.nodes[around];
-        let holds = |at: i32, from: i32, to: i32| (from..to).contains(&at);
-        let bounds = outer.bounds;
-        outer.is(Flag::Scrollable) && !(holds(x, bounds.left, bounds.right) && holds(y, bounds.top, bounds.bottom))
+        let outer = snapshot.nodes[around].bounds;
+        let holds = (outer.left..outer.right).contains(&x) && (outer.top..outer.bottom).contains(&y);
+        snapshot.nodes[around].is(Flag::Scrollable) && !holds
     };
     snapshot.ancestors(node).any(hides)
 }

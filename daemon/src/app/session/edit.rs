@@ -14,7 +14,7 @@ use crate::app::recall::Recall;
 use crate::app::{Core, Error, Methods, Result};
 use afd_base::config::Config;
 use afd_base::task::run_blocking;
-use afd_device::Registry;
+use afd_device::{Registry, rename_screens};
 use afd_experience::memory::{notes, requests, sessions};
 use afd_recall::memories;
 use afd_store::{Connection, StoreError, artifact, now_ms};
@@ -57,6 +57,7 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
             if session::find(c, &new)?.is_some() {
                 return Err(name_taken(&new));
             }
+            rename_screens(c, &wanted, &new)?;
             session.name = new;
         }
         session.goal = changed(p.goal, session.goal);

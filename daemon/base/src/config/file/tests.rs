@@ -53,3 +53,14 @@ fn usb_serial_goes_by_both_names() {
     let error = parse(&device("serial").replace("local_port = 1", "local_port = 0")).expect_err("port 0");
     assert!(error.contains("device.default.usb.local_port is 0, expected 1 to 65535"), "{error}");
 }
+
+#[test]
+fn only_browsers_on_this_machine_are_used() {
+    for text in ["http://127.0.0.1:9222", "http://localhost:9222/", "http://[::1]:1"] {
+        assert!(check_attach(text).is_ok(), "{text}");
+    }
+    let far = ["http://192.168.1.2:9222", "https://127.0.0.1:9222", "127.0.0.1:9222", "http://a:b@127.0.0.1:9222"];
+    for text in far.into_iter().chain(["http://127.0.0.1:9222/json"]) {
+        assert!(check_attach(text).is_err(), "{text}");
+    }
+}
