@@ -25,7 +25,8 @@ pub enum Device {
         /// Name of the device to remove
         name: String,
     },
-    /// Lease the device for this session; other sessions may observe but not act
+    /// Lease the device for this session; other sessions may observe but not act. In a browser, which has a tab for each
+    /// session, the lease covers this session's tab
     Lease {
         /// Duration of the lease in milliseconds
         #[arg(long, default_value_t = 60_000, value_name = "MS", allow_negative_numbers = true)]

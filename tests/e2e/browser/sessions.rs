@@ -40,8 +40,13 @@ fn each_session_has_a_tab_of_its_own() {
     assert!(outline(&mut bob).contains("Order form"), "it belongs to the session whose page opened it");
     let all = [used("t1", Some("ann"), false), used("t2", Some("bob"), false), used("t3", Some("ann"), true)];
     assert_eq!(tabs(&mut ann), all);
-    let refused = bob.fails("act.tab", json!({"tab": "t3"}), "DEVICE_ERROR");
-    assert!(format!("{refused:?}").contains("uses tab t3"), "{refused:?}");
+    let refused = bob.fails("act.tab", json!({"tab": "t3"}), "CONFLICT");
+    assert!(refused.message.contains("session \"ann\" uses tab t3"), "{refused:?}");
+    // Only one tab can be in front, but each has its picture.
+    for _ in 0..2 {
+        ann.ok("observe.screenshot", json!({}));
+        bob.ok("observe.screenshot", json!({}));
+    }
     // A lease keeps others from the tab of its session only.
     ann.ok("device.lease", json!({"ttlMs": 60_000}));
     tap(&mut bob, "A row that listens");
@@ -54,9 +59,13 @@ fn the_tabs_of_a_session_that_ends_are_used_again() {
     let lab = Lab::new("/");
     let (mut carl, mut dora) = (lab.world.client_for("carl"), lab.world.client_for("dora"));
     carl.ok("session.start", json!({}));
-    lab.open(&mut carl, "/second");
+    lab.open(&mut carl, "/opener");
+    tap(&mut carl, "Open a window");
+    outline(&mut carl);
     carl.ok("session.end", json!({}));
-    assert!(outline(&mut dora).contains("The second page"), "nothing was opened for it");
+    assert!(outline(&mut dora).contains("Order form"), "what another session left is not shown");
+    assert_eq!(tabs(&mut dora), [used("t2", Some("dora"), true)], "nothing was opened for it, and one tab was enough");
+    lab.open(&mut dora, "/second");
     dora.ok("session.update", json!({"session": "dora", "name": "doris"}));
     let mut doris = lab.world.client_for("doris");
     assert!(outline(&mut doris).contains("The second page"), "a renamed session keeps its tab");
@@ -193,9 +202,20 @@ fn a_browser_of_the_user_is_driven_in_tabs_of_its_own() {
     tap(&mut ann, "Back to the order");
     assert!(outline(&mut ann).contains("Order form"));
     ann.fails("act.tab", json!({"tab": "t1", "close": true}), "DEVICE_ERROR");
+    // Once the device is removed, nothing holds up the user's tab, and it can be driven again.
     ann.ok("device.remove", json!({"name": "web"}));
+    let start = format!("{}/", pages.url());
+    let again = json!({"name": "again", "kind": "browser", "url": start, "attach": browser.address, "persist": false});
+    ann.ok("device.add", again);
+    let listed = ann.ok("device.tabs", json!({}));
+    let is_theirs = |tab: &&Value| tab["url"] == start && tab["usedBy"].is_null();
+    let theirs = listed["tabs"].as_array().expect("tabs").iter().find(is_theirs).expect("the user's tab");
+    ann.ok("act.tab", json!({"tab": theirs["tab"]}));
+    tap(&mut ann, "Second page");
+    assert!(outline(&mut ann).contains("The second page"));
+    ann.ok("device.remove", json!({"name": "again"}));
     let left = until("its own tabs to close", || Some(browser.pages()).filter(|pages| pages.len() == 1));
-    assert_eq!(left, [format!("{}/", pages.url())], "only the user's tab is left");
+    assert_eq!(left, [format!("{}/second", pages.url())], "only the user's tab is left");
 }
 
 #[test]

@@ -204,6 +204,11 @@ fn pictures_show_the_whole_page_or_one_element() {
     let size = (u64::from(shown.width()), u64::from(shown.height()));
     assert_eq!(Some(size), link["width"].as_u64().zip(link["height"].as_u64()));
     assert!(file.starts_with(b"\x89PNG"));
+    // The page is as it was.
+    let again = client.ok("observe.page", json!({"format": "outline", "whole": true, "since": "last"}));
+    client.ok("act.tap", json!({"value": "Account"}));
+    assert!(outline(&mut client).contains("Sign in"), "{again}");
+    shop.open(&mut client, "/");
     client.fails("observe.screenshot", json!({"of": "No such element"}), "TARGET_NOT_FOUND");
     client.fails("observe.screenshot", json!({"of": "Wholesale", "whole": true}), "INVALID_PARAMS");
 }

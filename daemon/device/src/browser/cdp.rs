@@ -95,7 +95,7 @@ pub enum Wire {
 
 enum Out {
     Pipe(ChildStdin),
-    Socket(SplitSink<Box<WebSocketStream<TcpStream>>, Message>),
+    Socket(SplitSink<WebSocketStream<TcpStream>, Message>),
 }
 
 impl Out {
@@ -115,7 +115,7 @@ impl Out {
 
 enum In {
     Pipe(BufReader<ChildStdout>),
-    Socket(SplitStream<Box<WebSocketStream<TcpStream>>>),
+    Socket(SplitStream<WebSocketStream<TcpStream>>),
 }
 
 impl In {
@@ -161,7 +161,7 @@ impl Cdp {
         let (out, input) = match wire {
             Wire::Pipe(out, input) => (Out::Pipe(out), In::Pipe(BufReader::new(input))),
             Wire::Socket(socket) => {
-                let (out, input) = socket.split();
+                let (out, input) = (*socket).split();
                 (Out::Socket(out), In::Socket(input))
             }
         };

@@ -21,28 +21,37 @@ fn refused(message: String) -> DriverError {
 
 impl Running {
     /// Returns the tabs, in the order in which they were opened.
-    pub fn list(&self, owner: &str) -> Vec<TabInfo> {
+    pub async fn list(&self, owner: &str) -> Result<Vec<TabInfo>, DriverError> {
+        // The browser does not announce each change of a title.
+        let known = self.cdp.call("", "Target.getTargets", json!({})).await.map_err(CdpError::of_read)?;
+        let known = known["targetInfos"].as_array().cloned().unwrap_or_default();
+        let title = |tab: &Tab| known.iter().find(|info| info["targetId"] == tab.target.as_str())?["title"].as_str();
         let tabs = self.tabs.borrow();
         let current = tabs.current(owner).map(|tab| tab.number);
         let info = |tab: &Tab| TabInfo {
             tab: tab.id(),
-            title: tab.title.clone(),
+            title: title(tab).unwrap_or(&tab.title).to_owned(),
             url: tab.url.clone(),
             current: current == Some(tab.number),
             used_by: tab.owner.clone(),
         };
-        tabs.all().map(info).collect()
+        Ok(tabs.all().map(info).collect())
     }
 
-    /// Returns a tab for a session that has none: one that no session uses, else a new one with the start page.
+    /// Returns a tab for a session that has none: one that no session uses, else a new one. It shows the start page, unless the
+    /// same session used it before.
     pub async fn new_for(&self, owner: &str) -> Result<Tab, DriverError> {
-        let opened = {
+        let other = {
             let _opening = self.opening.lock().await;
             let mut claimed = false;
             self.tabs.send_modify(|tabs| claimed = tabs.current(owner).is_some() || tabs.claim(owner));
-            if claimed { None } else { Some(self.open(owner).await?) }
+            let known = self.tabs.borrow().current(owner).filter(|_| claimed).cloned();
+            match known {
+                Some(tab) => Some(tab).filter(|tab| tab.former.as_deref().is_some_and(|former| former != owner)),
+                None => Some(self.open(owner).await?),
+            }
         };
-        if let Some(tab) = opened {
+        if let Some(tab) = other {
             self.show_start_page(&tab).await?;
         }
         let tab = self.tabs.borrow().current(owner).cloned();
@@ -117,7 +126,10 @@ impl Running {
             if self.is_of_user() {
                 leave(&self.cdp, Some(&tab));
             }
-            return Err(refused(format!("tab {} shows a page that the settings do not allow", tab.id())));
+            return Err(refused(format!(
+                "tab {} shows a page that the settings do not allow (`browser.allow_private`, `allow` and `deny` of the device)",
+                tab.id()
+            )));
         }
         self.tabs.send_modify(|tabs| tabs.choose(target, owner));
         Ok(tab)
@@ -131,7 +143,9 @@ impl Running {
         }
         let tab = self.tab_of(owner, id)?;
         if tab.of_user && self.rules.check(&tab.url).is_err() {
-            return Err(refused(format!("tab {id} shows a page that the settings do not allow")));
+            return Err(refused(format!(
+                "tab {id} shows a page that the settings do not allow (`browser.allow_private`, `allow` and `deny` of the device)"
+            )));
         }
         if !self.is_of_user() {
             let shown = self.cdp.call("", "Target.activateTarget", json!({"targetId": tab.target})).await;

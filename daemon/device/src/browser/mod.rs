@@ -226,6 +226,7 @@ impl Own {
             start_page: self.start_page.clone(),
             store_urls: self.store_urls,
             rules: self.rules.clone(),
+            front: tokio::sync::Mutex::default(),
             opening: tokio::sync::Mutex::default(),
             process,
         };
@@ -411,6 +412,6 @@ impl Reveals for Browser {
 
 impl super::Tabs for Browser {
     fn list(&self) -> DriverFuture<'_, Vec<TabInfo>> {
-        Box::pin(async { Ok(self.running().await?.list(&self.session)) })
+        Box::pin(async { self.running().await?.list(&self.session).await })
     }
 }

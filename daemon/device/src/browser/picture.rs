@@ -19,28 +19,42 @@ impl Running {
         let view = &measures["cssVisualViewport"];
         let number = |name: &str| view[name].as_f64().unwrap_or_default();
         let (width, height) = (number("clientWidth"), number("clientHeight"));
-        let (left, top, width, height) = match shot.area {
+        let (left, top, right, bottom) = match shot.area {
             None => (0.0, 0.0, width, height),
-            Some(area) => {
-                let length = |from: i32, to: i32| f64::from(to.saturating_sub(from).max(1));
-                let size = (length(area.left, area.right), length(area.top, area.bottom));
-                (f64::from(area.left), f64::from(area.top), size.0, size.1)
-            }
+            Some(area) => (area.left.into(), area.top.into(), area.right.into(), area.bottom.into()),
         };
-        let scale = (f64::from(shot.max_dim) / width.max(height).max(1.0)).min(1.0);
+        let is_beyond = left < 0.0 || top < 0.0 || right > width || bottom > height;
+        let size = ((right - left).max(1.0), (bottom - top).max(1.0));
+        let scale = (f64::from(shot.max_dim) / size.0.max(size.1)).min(1.0);
         let (x, y) = (left + number("pageX"), top + number("pageY"));
         let mut params = json!({
             "format": if shot.lossless { "png" } else { "jpeg" },
-            "clip": {"x": x, "y": y, "width": width, "height": height, "scale": scale / density},
-            "captureBeyondViewport": shot.area.is_some(),
+            "clip": {"x": x, "y": y, "width": size.0, "height": size.1, "scale": scale / density},
+            "captureBeyondViewport": is_beyond,
         });
         if let (Some(params), false) = (params.as_object_mut(), shot.lossless) {
             params.insert("quality".to_owned(), json!(shot.quality));
         }
-        let taken = self.ask(tab, "Page.captureScreenshot", params).await.map_err(CdpError::of_read)?;
+        // The browser draws the tabs in front only.
+        let _front = self.front.lock().await;
+        self.ask(tab, "Page.bringToFront", json!({})).await.map_err(CdpError::of_read)?;
+        let taken = match is_beyond {
+            false => self.ask(tab, "Page.captureScreenshot", params).await,
+            true => self.capture_beyond(tab, width, params).await,
+        };
         base64::engine::general_purpose::STANDARD
-            .decode(taken.ok_or_else(covered)?["data"].as_str().unwrap_or_default())
+            .decode(taken.map_err(CdpError::of_read)?.ok_or_else(covered)?["data"].as_str().unwrap_or_default())
             .map_err(|error| DriverError::Protocol(format!("the screenshot is not valid base64: {error}").into()))
+    }
+
+    /// Takes a picture of what is out of sight. For that, the browser makes the window as large as the page and hides the bar
+    /// that scrolls it. The page keeps its width, and gets its window back.
+    async fn capture_beyond(&self, tab: &Tab, width: f64, params: Value) -> Result<Option<Value>, CdpError> {
+        let narrow = json!({"width": width as i64, "height": 0, "deviceScaleFactor": 0, "mobile": false});
+        self.ask(tab, "Emulation.setDeviceMetricsOverride", narrow).await?;
+        let taken = self.ask(tab, "Page.captureScreenshot", params).await;
+        let restored = self.ask(tab, "Emulation.clearDeviceMetricsOverride", json!({})).await;
+        taken.and_then(|taken| restored.map(|_| taken))
     }
 
     /// Returns the bounds of the whole page in a tab.

@@ -48,6 +48,8 @@ pub struct Running {
     pub store_urls: bool,
     /// Which addresses may be opened.
     pub rules: Arc<address::Rules>,
+    /// Held while a tab must stay in front.
+    pub front: tokio::sync::Mutex<()>,
     /// Held while a tab is looked for or opened.
     pub opening: tokio::sync::Mutex<()>,
     /// The process, which ends when the connection is closed; `None` if the browser belongs to the user.

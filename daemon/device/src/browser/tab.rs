@@ -41,6 +41,8 @@ pub struct Tab {
     pub session: String,
     /// The caller's session that uses the tab.
     pub owner: Option<String>,
+    /// The session that used the tab before.
+    pub former: Option<String>,
     /// Whether the user opened the tab, or a page that the user opened.
     pub of_user: bool,
     /// Address that it shows.
@@ -80,6 +82,7 @@ impl Tab {
             target: text(&info["targetId"]),
             session: String::new(),
             owner: None,
+            former: None,
             of_user: true,
             url: text(&info["url"]),
             title: text(&info["title"]),

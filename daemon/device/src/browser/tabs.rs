@@ -113,7 +113,8 @@ impl Tabs {
         self.chosen += 1;
         let chosen = self.chosen;
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.target == target) {
-            (tab.owner, tab.chosen, tab.is_news) = (Some(owner.to_owned()), chosen, false);
+            tab.former = tab.owner.replace(owner.to_owned()).or_else(|| tab.former.take());
+            (tab.chosen, tab.is_news) = (chosen, false);
             tab.used = Instant::now();
         }
     }
@@ -138,6 +139,7 @@ impl Tabs {
         let own = self.tabs.iter_mut().filter(|tab| tab.owner.as_deref() == Some(owner));
         let mut left = Vec::new();
         for tab in own {
+            tab.former = tab.owner.clone();
             tab.owner = to.map(str::to_owned);
             if to.is_none() && Some(&tab.target) != kept.as_ref() {
                 left.push(tab.clone());

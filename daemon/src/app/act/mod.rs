@@ -18,7 +18,7 @@ use afd_proto::act::{
     KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TabParams, TapParams,
     TextParams, UploadParams,
 };
-use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
+use afd_proto::vocabulary::{By, DEFAULT_SESSION, DeviceCall, Point, Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
 use serde::Serialize;
 use serde_json::json;
@@ -279,7 +279,8 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActRes
 /// Implements `act.tab`.
 ///
 /// # Errors
-/// `UNSUPPORTED` if the device has no tabs, `NOT_FOUND` if there is no such tab, or if the device fails to act.
+/// `UNSUPPORTED` if the device has no tabs, `NOT_FOUND` if there is no such tab, `CONFLICT` if another session uses it, or if
+/// the device fails to act.
 pub async fn tab(core: &Arc<Core>, params: &TabParams) -> Result<Reply<ActResult>> {
     let device = core.addressed(params)?.target.device;
     device.check_tabs()?;
@@ -289,6 +290,13 @@ pub async fn tab(core: &Arc<Core>, params: &TabParams) -> Result<Reply<ActResult
         return Err(Error::param("tab", "the id of a tab from device.tabs, such as t2, or new", &params.tab));
     }
     let known = device.tabs(core.addressed(params)?.target.token).await?;
+    let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+    let used_by = known.iter().find(|one| one.tab == tab).and_then(|one| one.used_by.as_deref());
+    if let Some(other) = used_by.filter(|other| *other != session) {
+        return Err(Error::new(ErrorCode::Conflict, format!("session {other:?} uses tab {tab}"))
+            .hint("act in that session (`--session`), or end it")
+            .details(json!({"path": "tab", "session": other})));
+    }
     if is_id && !known.iter().any(|one| one.tab == tab) {
         return Err(Error::new(ErrorCode::NotFound, format!("there is no tab {tab}"))
             .hint("`afctl device tabs` lists the tabs")

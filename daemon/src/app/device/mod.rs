@@ -131,9 +131,10 @@ async fn tried(device: &Arc<Device>, params: &AddParams) -> Option<Trial> {
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Some(match outcome {
         Ok(top) => {
+            let token = if params.token.is_some() { ", the token is accepted" } else { "" };
             let found = match top.app.as_deref() {
-                Some(app) => format!("the device responds, the token is accepted, and {app} is in front"),
-                None => "the device responds and the token is accepted".to_owned(),
+                Some(app) => format!("the device responds{token}, and {app} is in front"),
+                None => format!("the device responds{token}"),
             };
             Trial { usable: true, found, hint: None, error: None, top_activity: top.place, duration_ms }
         }

@@ -167,7 +167,9 @@ fn is_useful(t: &Transition) -> bool {
     let waits_once = t.action.verb == Verb::Wait && t.success_count < 2;
     // An action without a target that stays on the page, such as a scroll, is not useful knowledge.
     let leads = t.action.target.is_some() || t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
-    named && leads && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
+    // Another tab is no page that this one leads to.
+    let is_tab = t.action.verb == Verb::Tab;
+    named && leads && !is_tab && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
 }
 
 /// Returns whether a transition is worth its tokens in every observation. Actions that any page offers (Home, Back, a

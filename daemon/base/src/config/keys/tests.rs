@@ -27,6 +27,7 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
         let value = match (key.kind, key.name) {
             (Kind::Choice(words), _) => words[words.len() - 1],
             (_, "url" | "remote.url" | "model.base_url" | "recall.endpoint_url" | "recall.qdrant_url") => "http://h:2",
+            (_, "browser.attach") => "http://127.0.0.1:9222",
             (_, "model.provider") => "openai",
             (_, "recall.qdrant_collection") => "some_text",
             (_, "conversation.max_tokens" | "model.max_input_chars") => "7000",
