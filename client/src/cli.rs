@@ -137,6 +137,7 @@ pub const ENTRIES: &[Entry] = &[
     short!("launch", &["open", "start"], "act launch", "Launch an app", Act::Launch, act::Package),
     short!("back", &[], "act back", "Press Back", Act::Back, act::Key),
     short!("home", &[], "act home", "Press Home", Act::Home, act::Key),
+    short!("tab", &[], "act tab", "Choose, open or close a tab of a browser", Act::Tab, act::Tab),
     short!(
         "check",
         &["assert"],
@@ -227,6 +228,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "launch",
             "back",
             "home",
+            "tab",
             "wait",
             "read",
             "screenshot",

@@ -50,6 +50,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("launch", "afctl launch com.android.settings"),
     ("back", "afctl back"),
     ("home", "afctl home"),
+    ("tab", "afctl tab t2"),
     ("check", "afctl check \"Dark theme\" --on"),
     ("verify", "afctl verify text-contains \"Connected\""),
     ("verify text-contains", "afctl verify text-contains \"Connected\""),

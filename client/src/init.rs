@@ -120,6 +120,10 @@ impl Setup<'_> {
         if let Some(pid) = running {
             data[if kind == Kind::Browser { "sitePid" } else { "phonePid" }] = json!(pid);
         }
+        if init.attach.is_some() {
+            let device = if name == "browser" { String::new() } else { format!(" -d {name}") };
+            next.push(format!("`afctl device tabs{device}` lists your tabs; `afctl tab t1{device}` uses one of them"));
+        }
         let usable = trial.as_ref().is_none_or(|trial| trial.usable);
         if let Some(trial) = &trial {
             data["found"] = json!(trial.found);

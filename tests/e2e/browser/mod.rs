@@ -57,6 +57,11 @@ const PAGES: &[(&str, &str)] = &[
          <div id='cover'></div>",
     ),
     (
+        "/veil",
+        "<!doctype html><title>Veil</title><button>Pay</button><div id='veil' style='position:fixed;inset:0;background:#fff8'>
+         <h2>A letter</h2><button>Subscribe</button> <button onclick='veil.remove()'>No thanks</button></div>",
+    ),
+    (
         "/boxes",
         "<!doctype html><title>Boxes</title><div style='overflow:auto;height:80px;width:200px'><button>First</button>
          <div style='height:600px'></div><button>Last</button></div><div style='height:2000px'></div><button>Far below</button>",
@@ -359,6 +364,17 @@ fn a_daemon_that_is_a_unit_of_systemd_starts_the_browser_in_a_unit_of_its_own() 
     assert!(outline(&mut world.client()).contains("The second page"));
     let asked = std::fs::read_to_string(&asked).expect("systemd-run was asked");
     assert!(asked.starts_with("--user --pipe --quiet --collect ") && asked.contains(" -- /bin/sh -c "), "{asked}");
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn what_covers_an_element_is_named_with_what_may_close_it() {
+    let lab = Lab::new("/veil");
+    let mut client = lab.world.client();
+    let covered = client.fails("act.tap", json!({"by": "text", "value": "Pay"}), "TARGET_COVERED");
+    assert!(covered.message.contains("div \"veil\", which has \"Subscribe\", \"No thanks\""), "{covered:?}");
+    tap(&mut client, "No thanks");
+    tap(&mut client, "Pay");
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl Page<'_> {
         let seen = self.running.seen(&self.tab.session);
         match seen.allows(&self.tab.session, hit, wanted) {
             true => Ok(Some(hit)),
-            false => Err(DriverError::Covered(seen.describe(hit))),
+            false => Err(DriverError::Covered(seen.describe(hit, wanted))),
         }
     }
 

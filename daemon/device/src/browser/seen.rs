@@ -7,6 +7,8 @@ use super::layout::Layout;
 
 /// Maximum length of a name in an error, in characters.
 const MAX_NAME: usize = 60;
+/// Maximum number of elements that an error offers.
+const MAX_OFFERED: usize = 4;
 /// Maximum area of a control, as a multiple of the area of the element in it that takes the input.
 const MAX_SPREAD: i64 = 4;
 /// Area up to which an element counts as small, in square CSS pixels. The element that takes the input can be hidden.
@@ -53,9 +55,32 @@ impl Seen {
             .collect()
     }
 
-    /// Describes a node for an error: the name of the element that takes input around it, else its tag and id or class.
-    pub fn describe(&self, node: i64) -> String {
+    /// Describes the node that covers an element, for an error: the name of the element that takes input around it, else its
+    /// tag and id or class; and what in the same layer takes input, because that may close it.
+    pub fn describe(&self, node: i64, covered: i64) -> String {
         let around: Vec<i64> = self.layout.around(node).collect();
+        let under: Vec<i64> = self.layout.around(covered).collect();
+        let layer = around.iter().take_while(|id| !under.contains(id)).last();
+        let is_in_layer =
+            |input: &&SeenInput| layer.is_some_and(|layer| self.layout.around(input.id).any(|id| id == *layer));
+        let names: Vec<String> = self
+            .inputs
+            .iter()
+            .filter(is_in_layer)
+            .filter_map(|input| input.name.as_deref())
+            .take(MAX_OFFERED)
+            .map(|name| quoted(name, MAX_NAME))
+            .collect();
+        let what = self.named(&around);
+        match names.as_slice() {
+            [] => what,
+            [one] if *one == what => what,
+            _ => format!("{what}, which has {}", names.join(", ")),
+        }
+    }
+
+    /// Names the innermost of these nodes, each around the one before, that has a name.
+    fn named(&self, around: &[i64]) -> String {
         let input = around.iter().find_map(|id| self.inputs.iter().find(|input| input.id == *id)?.name.as_deref());
         if let Some(name) = input {
             return quoted(name, MAX_NAME);

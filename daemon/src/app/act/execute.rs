@@ -247,7 +247,7 @@ impl Call {
         let is_empty = event.before.page_key.is_none() && capture.snapshot().nodes.is_empty();
         if is_empty && !matches!(spec, TargetSpec::Point(_)) {
             return Err(Error::new(ErrorCode::TargetNotFound, capture.doubt.unwrap_or("the screen is empty"))
-                .hint("tap by coordinates, or enable the accessibility service"));
+                .hint("observe again; a point can be tapped by its coordinates"));
         }
         // Typed text must not enter memory as the value of a selector.
         let typed = matches!(spec, TargetSpec::Node { value, .. } if self.core.experience.secrets.was_typed(value));
