@@ -95,6 +95,13 @@ impl Device {
         driver.into_iter().for_each(|driver| driver.hand_over(to));
     }
 
+    /// Undoes what the driver did to something that goes on without it.
+    pub async fn close(&self) {
+        if let Err(error) = self.driver.close().await {
+            tracing::debug!(device = self.named.name, %error, "cannot close the device");
+        }
+    }
+
     /// Returns whether this is the screen of one session.
     pub fn is_of_session(&self) -> bool {
         self.screens.is_none()

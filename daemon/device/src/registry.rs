@@ -203,9 +203,7 @@ impl Registry {
     pub async fn close(&self) {
         let devices = self.list();
         for device in &devices {
-            if let Err(error) = device.driver().close().await {
-                tracing::debug!(device = device.name(), %error, "cannot close the device");
-            }
+            device.close().await;
         }
     }
 

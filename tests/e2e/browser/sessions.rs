@@ -64,6 +64,8 @@ fn the_tabs_of_a_session_that_ends_are_used_again() {
     outline(&mut carl);
     carl.ok("session.end", json!({}));
     assert!(outline(&mut dora).contains("Order form"), "what another session left is not shown");
+    let _ = dora.call("act.back", json!({}));
+    assert!(outline(&mut dora).contains("Order form"), "nor is it behind the page");
     assert_eq!(tabs(&mut dora), [used("t2", Some("dora"), true)], "nothing was opened for it, and one tab was enough");
     lab.open(&mut dora, "/second");
     dora.ok("session.update", json!({"session": "dora", "name": "doris"}));

@@ -173,6 +173,10 @@ impl Running {
             }
             tab = current().ok_or_else(|| DriverError::Unreachable("the tab was closed".into()))?;
         }
+        if tab.leads_back && !tab.loading && tab.dialog.is_none() {
+            self.cdp.call(&tab.session, "Page.resetNavigationHistory", json!({})).await.map_err(CdpError::of_read)?;
+            self.tabs.send_modify(|tabs| tabs.set_first_page(&tab.session));
+        }
         if tab.crashed {
             self.tabs.send_modify(|tabs| tabs.set_loading(&tab.session));
             self.cdp.call(&tab.session, "Page.reload", json!({})).await.map_err(CdpError::of_read)?;

@@ -63,6 +63,8 @@ pub struct Tab {
     pub chosen: u64,
     /// Time of the last use.
     pub used: Instant,
+    /// Whether one can go back from the page to one that another session saw.
+    pub leads_back: bool,
     /// Whether a page opened the tab, and this was not reported yet.
     pub is_news: bool,
     /// Whether the page began to load before anything was attached to the tab, so that its address was not checked.
@@ -93,6 +95,7 @@ impl Tab {
             number,
             chosen: number,
             used: Instant::now(),
+            leads_back: false,
             is_news: false,
             is_unchecked: false,
             frames: HashSet::new(),

@@ -114,6 +114,7 @@ impl Tabs {
         let chosen = self.chosen;
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.target == target) {
             tab.former = tab.owner.replace(owner.to_owned()).or_else(|| tab.former.take());
+            tab.leads_back |= !tab.of_user && tab.former.as_deref().is_some_and(|former| former != owner);
             (tab.chosen, tab.is_news) = (chosen, false);
             tab.used = Instant::now();
         }
@@ -295,6 +296,11 @@ impl Tabs {
             tab.watched = true;
             tab.loading &= !loaded;
         });
+    }
+
+    /// Marks a tab as one from which going back leads nowhere.
+    pub fn set_first_page(&mut self, session: &str) {
+        self.of_session(session).into_iter().for_each(|tab| tab.leads_back = false);
     }
 
     /// Marks a tab as loading. A page that crashed is gone.

@@ -172,7 +172,11 @@ async fn remove_device(core: &Arc<Core>, name: String, saved: bool, settings: De
         let (editor, name) = (core.clone(), name.clone());
         run_blocking(move || config::remove_device(editor.config.path(), &name)).await??;
     }
+    let removed = core.devices.get(&name);
     core.devices.remove(&name);
+    if let Some((device, _)) = removed {
+        device.close().await;
+    }
     // Removed here and not by the reload, so that the forward is gone before the response is sent.
     let (before, after) = core.reload_settings().await?;
     let shared = |usb: &Usb| {
