@@ -112,7 +112,7 @@ pub(super) fn change(
     let bad = |error: InvalidSetting| ConfigError::Bad { path: path.to_owned(), error };
     edit(&mut document).map_err(|e| bad(e.into()))?;
     let text = document.to_string();
-    super::file::parse(&text).map_err(bad)?;
+    super::reading::parse(&text).map_err(bad)?;
     // If the path is a symbolic link, its target is replaced, not the link.
     crate::file::replace(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), text.as_bytes()).map_err(io)
 }
@@ -150,7 +150,7 @@ mod tests {
         remove_device(&path, "a").expect("removes");
         let text = std::fs::read_to_string(&path).expect("reads");
         assert!(text.contains("# mine") && text.contains("batch = 3 # few") && !text.contains("[device.a]"), "{text}");
-        let (file, unknown) = super::super::file::read(&path).expect("reads");
+        let (file, unknown) = super::super::reading::read(&path).expect("reads");
         assert_eq!(file.devices().keys().collect::<Vec<_>>(), ["b.c"]);
         assert!(unknown.is_empty());
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).expect("is there").permissions());

@@ -266,7 +266,7 @@ pub fn set_all(
         values.push((*name, typed(name, key, text)?));
     }
     // Report an already invalid file now, so that a later error is not attributed to the new value.
-    super::file::read(config.path())?;
+    super::reading::read(config.path())?;
     let last = values.last().map(|(name, _)| *name);
     let changed = edit::change(config.path(), |document| {
         if let Some((name, settings)) = device {

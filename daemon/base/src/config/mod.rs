@@ -9,6 +9,7 @@ mod edit;
 mod error;
 mod file;
 pub mod keys;
+mod reading;
 mod section;
 
 use std::collections::BTreeMap;
@@ -22,10 +23,8 @@ use tokio::sync::watch;
 pub use agent::{Conversation, LanguageModelSettings, Provider, RecallSettings};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
-pub use file::{
-    Adb, Browser, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_attach,
-    check_name, check_url, is_sendable, parse, read as read_file,
-};
+pub use file::{Adb, Browser, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual};
+pub use reading::{check_attach, check_name, check_url, is_sendable, parse, read as read_file};
 
 /// Settings that command-line flags and environment variables override for as long as the daemon runs.
 #[derive(Debug, Clone, Default)]
@@ -208,7 +207,7 @@ impl Config {
 /// Combines the settings from flags, environment, file and defaults. `in_use` is the path of the database that the
 /// daemon already uses; `None` at startup.
 fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, ConfigError> {
-    let (file, warnings) = file::read(&overrides.config)?;
+    let (file, warnings) = reading::read(&overrides.config)?;
     // A relative path in the file is relative to the directory of the file.
     let base = overrides.config.parent().unwrap_or(Path::new("/")).to_owned();
     // A key file that is given by a bare name may be a systemd credential.

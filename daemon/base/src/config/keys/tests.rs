@@ -47,7 +47,7 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
             assert_eq!(entry.value, "<redacted>");
         }
     }
-    let (_, unknown) = super::super::file::read(config.path()).expect("reads");
+    let (_, unknown) = super::super::reading::read(config.path()).expect("reads");
     assert_eq!(unknown, Vec::<String>::new());
 }
 

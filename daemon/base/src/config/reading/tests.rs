@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::file::*;
 
 fn parse(text: &str) -> Result<(File, Vec<String>), String> {
     let dir = tempfile::tempdir().expect("a directory");
