@@ -27,10 +27,14 @@ def page_of(count):
 class Pages(http.server.BaseHTTPRequestHandler):
     """Serves a page with as many buttons as the path says."""
 
+    def body(self):
+        """Returns the page of the path."""
+        count = self.path.strip("/")
+        return page_of(int(count)) if count.isdigit() else b""
+
     def do_GET(self):
         """Answers with a page."""
-        count = self.path.strip("/")
-        body = page_of(int(count)) if count.isdigit() else b""
+        body = self.body()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))

@@ -13,7 +13,7 @@ import threading
 import time
 
 from afd_client import Afd
-from looks import Chromium, page_of
+from looks import Chromium, Pages
 
 TABS = 50
 BUSY = 20
@@ -23,20 +23,12 @@ for (let i = 0; i < 30; i++) all.append(document.createElement('li'));
 let n = 0; setInterval(() => { for (const one of all.children) one.textContent = n++ }, 100)</script>"""
 
 
-class Pages(http.server.BaseHTTPRequestHandler):
-    """Serves a quiet page with 30 buttons, and a busy one."""
+class BusyPages(Pages):
+    """Serves a busy page as well."""
 
-    def do_GET(self):
-        """Answers with a page."""
-        body = BUSY_PAGE if self.path == "/busy" else page_of(30)
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        """Prints nothing."""
+    def body(self):
+        """Returns the page of the path."""
+        return BUSY_PAGE if self.path == "/busy" else super().body()
 
 
 def timed(rounds, run):
@@ -59,11 +51,11 @@ def memory_of(process):
 def main():
     """Measures one tab, and then 50."""
     rounds = int(os.environ.get("AFD_ROUNDS", "300"))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BusyPages)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     home = tempfile.mkdtemp(prefix="tabs")
-    afd = Afd(os.path.join(os.environ["AFD_BIN_DIR"], "afd"), f"{address}/quiet")
+    afd = Afd(os.path.join(os.environ["AFD_BIN_DIR"], "afd"), f"{address}/30")
     raw = None
     try:
         def look():
@@ -72,16 +64,16 @@ def main():
         look()
         alone = timed(rounds, look)
         for n in range(1, TABS):
-            afd.call("act.launch", session=f"s{n}", package=f"{address}/{'busy' if n <= BUSY else 'quiet'}", then="outline")
+            afd.call("act.launch", session=f"s{n}", package=f"{address}/{'busy' if n <= BUSY else '30'}", then="outline")
         listed = afd.call("device.tabs", session="quiet")["tabs"]
         beside = timed(rounds, look)
         resident = memory_of(afd.process.pid)
         afd.stop()
         raw = Chromium(home)
-        raw.open(f"{address}/quiet")
+        raw.open(f"{address}/30")
         base_alone = timed(rounds, raw.look)
         for n in range(1, TABS):
-            target = raw.call("Target.createTarget", url=f"{address}/{'busy' if n <= BUSY else 'quiet'}")["targetId"]
+            target = raw.call("Target.createTarget", url=f"{address}/{'busy' if n <= BUSY else '30'}")["targetId"]
             # Without this, the browser slows tabs down that are not in front.
             session = raw.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             raw.call("Emulation.setFocusEmulationEnabled", session, enabled=True)
