@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Driver, SetupError, autofish, browser};
-use afd_base::config::{DeviceKind, DeviceSettings};
+use afd_base::config::{self, DeviceKind, DeviceSettings};
 
 /// Returns an example of the URL of a device, for messages about invalid ones.
 pub fn example_url(kind: DeviceKind) -> &'static str {
@@ -19,7 +19,7 @@ pub fn example_url(kind: DeviceKind) -> &'static str {
 /// Describes the accepted addresses if this is none of them, or if devices of this kind have none.
 pub fn check_attach(kind: DeviceKind, address: &str) -> Result<(), &'static str> {
     match kind {
-        DeviceKind::Browser => browser::check_address(address),
+        DeviceKind::Browser => config::check_attach(address).map(|_| ()),
         DeviceKind::Autofish => Err("no debugging address: only a device of the kind browser has one"),
     }
 }

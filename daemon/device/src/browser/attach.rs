@@ -8,9 +8,8 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
 use super::cdp::{MAX_MESSAGE, Wire};
-use afd_base::net;
-
 use crate::DriverError;
+use afd_base::net;
 
 /// Maximum size of a browser's description of itself, in bytes.
 const MAX_VERSION: usize = 64 << 10;

@@ -47,7 +47,7 @@ impl Running {
             self.tabs.send_modify(|tabs| claimed = tabs.current(owner).is_some() || tabs.claim(owner));
             let known = self.tabs.borrow().current(owner).filter(|_| claimed).cloned();
             match known {
-                Some(tab) => Some(tab).filter(|tab| tab.former.as_deref().is_some_and(|former| former != owner)),
+                Some(tab) => Some(tab).filter(|tab| tab.leads_back),
                 None => Some(self.open(owner).await?),
             }
         };
@@ -85,12 +85,15 @@ impl Running {
 
     /// Closes the tabs that sessions opened in a browser of the user.
     pub async fn close_own(&self) {
-        let own: Vec<Tab> = self.tabs.borrow().all().filter(|tab| !tab.of_user).cloned().collect();
-        if self.is_of_user() {
-            let closing =
-                own.iter().map(|tab| self.cdp.call("", "Target.closeTarget", json!({"targetId": tab.target})));
-            join_all(closing).await;
-        }
+        let own = self.to_close();
+        let close = |tab: &Tab| self.cdp.call("", "Target.closeTarget", json!({"targetId": tab.target}));
+        join_all(own.iter().map(close)).await;
+    }
+
+    /// Returns the tabs that sessions opened in a browser of the user; none, if the browser ends with the daemon.
+    fn to_close(&self) -> Vec<Tab> {
+        let tabs = self.tabs.borrow();
+        tabs.all().filter(|tab| self.is_of_user() && !tab.of_user).cloned().collect()
     }
 
     /// Opens an empty tab for a session.
@@ -189,13 +192,8 @@ impl Running {
 }
 
 impl Drop for Running {
+    /// Closes what [`Self::close_own`] closes, without waiting.
     fn drop(&mut self) {
-        if self.is_of_user() {
-            // The tabs that sessions opened in a browser of the user are closed.
-            let tabs = self.tabs.borrow();
-            for tab in tabs.all().filter(|tab| !tab.of_user) {
-                self.cdp.send("Target.closeTarget", json!({"targetId": tab.target}));
-            }
-        }
+        self.to_close().iter().for_each(|tab| leave(&self.cdp, Some(tab)));
     }
 }

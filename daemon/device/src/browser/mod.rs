@@ -40,21 +40,13 @@ use super::{
     BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Reveals, ScreenshotOptions, SetupError,
     Transfers,
 };
-use afd_base::config::{self, DeviceSettings};
+use afd_base::config::DeviceSettings;
 use afd_screen::page::{Rect, Snapshot, pattern};
 use own::Own;
 use running::Running;
 
 /// Maximum wait for tabs to close before the daemon exits.
 const CLOSED_WITHIN: Duration = Duration::from_secs(2);
-
-/// Checks the debugging address of a browser that runs already.
-///
-/// # Errors
-/// Describes the accepted addresses if this is none of them.
-pub fn check_address(text: &str) -> Result<(), &'static str> {
-    config::check_attach(text).map(|_| ())
-}
 
 /// Driver for one browser, as a session sees it.
 pub struct Browser {

@@ -105,6 +105,10 @@ impl Tabs {
         let free = ours.filter(is_free).max_by_key(|tab| (tab.owner.is_none(), tab.chosen));
         let Some(target) = free.map(|tab| tab.target.clone()) else { return false };
         self.choose(&target, owner);
+        let claimed = self.tabs.iter_mut().find(|tab| tab.target == target);
+        claimed
+            .into_iter()
+            .for_each(|tab| tab.leads_back = tab.former.as_deref().is_some_and(|former| former != owner));
         true
     }
 
@@ -114,7 +118,6 @@ impl Tabs {
         let chosen = self.chosen;
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.target == target) {
             tab.former = tab.owner.replace(owner.to_owned()).or_else(|| tab.former.take());
-            tab.leads_back |= !tab.of_user && tab.former.as_deref().is_some_and(|former| former != owner);
             (tab.chosen, tab.is_news) = (chosen, false);
             tab.used = Instant::now();
         }
