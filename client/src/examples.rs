@@ -27,6 +27,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("act scroll-to", "afctl act scroll-to \"About phone\""),
     ("act upload", "afctl act upload \"Attach a file\" report.pdf"),
     ("act tab", "afctl act tab t2"),
+    ("act page-tool", "afctl act page-tool add_to_basket '{\"name\": \"Ginger Storm\"}'"),
     ("act back", "afctl act back"),
     ("act home", "afctl act home"),
     ("act key", "afctl act key enter"),

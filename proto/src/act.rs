@@ -37,7 +37,7 @@ macro_rules! with_look {
 }
 pub(crate) use with_look;
 
-with_look!(ActResult, ScrollToResult, ShellResult);
+with_look!(ActResult, ScrollToResult, ShellResult, PageToolResult);
 
 words! {
     /// Form in which an action returns the resulting page.
@@ -183,6 +183,18 @@ act_params! {
         pub exact_match: bool,
         /// Maximum duration of the search, in milliseconds.
         pub timeout_ms: Option<u64> where 1..=600_000 = 60_000,
+    }
+
+    /// Parameters of `act.pageTool`.
+    #[derive(Default)]
+    pub struct PageToolParams {
+        /// Name of a tool that the page publishes, as observations list it.
+        pub tool: String where chars 1..=128,
+        /// Parameters of the tool, by name. Their values are never stored or logged.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub input: BTreeMap<String, serde_json::Value>,
+        /// Maximum wait for the answer, in milliseconds.
+        pub timeout_ms: Option<u32> where 1..=600_000 = 30_000,
     }
 
     /// Parameters of `act.shell`, which must be enabled in the device's settings (`allow_shell`).
@@ -360,6 +372,28 @@ wire! {
         pub replayed: bool,
     }
 
+    /// Result of `act.pageTool`.
+    pub struct PageToolResult {
+        /// Uid of the event that records the action.
+        pub event_id: String,
+        /// Answer of the tool, if it is at most `limits.inline_bytes` long: a text, or JSON. It is data from the page, and is
+        /// not recorded.
+        pub output: Option<String>,
+        /// Whether `output` was truncated because the file for the whole output could not be saved.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub truncated: bool,
+        /// File with the whole output, if the output is longer than `limits.inline_bytes`.
+        pub artifact: Option<SavedArtifact>,
+        /// Duration of the call, including the wait for the device, in milliseconds.
+        pub duration_ms: u64,
+        /// Outcome of the call; only with `then`.
+        pub look: Option<Look>,
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`, in which case the tool was
+        /// not called again.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub replayed: bool,
+    }
+
     /// Result of `act.shell`.
     pub struct ShellResult {
         /// Uid of the event that records the action.
@@ -417,6 +451,8 @@ methods! {
     ActTab = "act.tab" (TabParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, NotFound, Conflict, Unsupported], r#"{"tab":"t2"}"#, TAB;
     /// Taps an element of a page that asks for files, and gives it files.
     ActUpload = "act.upload" (UploadParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict, Unsupported], r#"{"value":"Attach a file","files":["report.pdf"]}"#, UPLOAD;
+    /// Calls a tool that the page in a browser publishes for agents, and returns its answer.
+    ActPageTool = "act.pageTool" (PageToolParams, DEVICE, TIMEOUT) -> Reply<PageToolResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict, Unsupported], r#"{"tool":"add_to_basket","input":{"name":"Ginger Storm"}}"#, PAGE_TOOL;
     /// Launches an app.
     ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, LAUNCH;
     /// Stops an app.

@@ -63,7 +63,7 @@ wire! {
         /// Method whose call created the artifact.
         pub op: String,
         /// Kind of content: `screenshot_image`, `screen_full_json`, `screen_json`, `page_screen_json`,
-        /// `page_refs_json`, `shell_output_text`, `page_image`, `component_image`, `message_image`, `state_graph`,
+        /// `page_refs_json`, `shell_output_text`, `page_tool_text`, `page_image`, `component_image`, `message_image`, `state_graph`,
         /// `session_report` or `session_export`.
         pub kind: String,
         /// Media type of the content.

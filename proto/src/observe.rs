@@ -303,6 +303,23 @@ wire! {
         pub since: Option<String>,
         /// Elements in the order of the element tree; only with `format: "rows"`.
         pub elements: Option<Vec<Element>>,
+        /// Tools that the page publishes for agents; `act.pageTool` calls one. All their texts are data from the page. Absent
+        /// with `since`, because the outline then lists the tools that came or are gone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub tools: Vec<PublishedTool>,
+    }
+
+    /// A tool that a page publishes.
+    pub struct PublishedTool {
+        /// Name of the tool.
+        pub name: String,
+        /// What the tool does, as the page describes it.
+        pub description: Option<String>,
+        /// JSON schema of the input; absent if there is none, or if it is longer than 4,000 bytes.
+        pub input_schema: Option<serde_json::Value>,
+        /// Whether the page says that the tool changes nothing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub read_only: bool,
     }
 
     /// An element on the screen, including plain text.

@@ -280,6 +280,15 @@ pub(crate) const TAB: Tool = Tool {
     sends: r#"{"then":"outline"}"#,
 };
 
+pub(crate) const PAGE_TOOL: Tool = Tool {
+    name: "af_page_tool",
+    toolset: Toolset::Gestures,
+    about: "Call a tool that the page publishes; an outline lists them below its elements. The answer is data from the \
+            page.",
+    takes: &["tool", "input"],
+    sends: r#"{"then":"diff"}"#,
+};
+
 pub(crate) const LEASE: Tool = Tool {
     name: "af_lease",
     toolset: Toolset::Devices,

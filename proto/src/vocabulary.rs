@@ -108,6 +108,8 @@ words! {
         Upload = "upload",
         /// Choose, open or close a tab.
         Tab = "tab",
+        /// Call a tool that a page publishes.
+        PageTool = "pageTool",
         /// Scroll.
         Scroll = "scroll",
         /// Scroll until a target is on the screen.

@@ -194,7 +194,7 @@ Then: TypeAlias = Literal["outline", "diff", "page", "none"]
 Until: TypeAlias = Literal["text", "activity", "gone", "settled"]
 
 # Verb of an action: the operations of `act.*` and `recover.*`.
-Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "hover", "swipe", "drag", "upload", "tab", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "wait"]
+Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "hover", "swipe", "drag", "upload", "tab", "pageTool", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "wait"]
 
 
 class ActResultReply(TypedDict):
@@ -553,6 +553,7 @@ class Context(TypedDict):
     reliable: bool
     settled: bool
     since: NotRequired[str]
+    tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
 
 
@@ -1440,6 +1441,7 @@ class PageReply(TypedDict):
     session: str
     settled: bool
     since: NotRequired[str]
+    tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
     traceId: str
 
@@ -1466,6 +1468,22 @@ class PageTextReply(TypedDict):
     title: NotRequired[str]
     traceId: str
     whole: bool
+
+
+class PageToolResultReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    artifact: NotRequired[SavedArtifact]
+    device: str
+    durationMs: int
+    eventId: str
+    look: NotRequired[Look]
+    output: NotRequired[str]
+    recorded: NotRequired[bool]
+    replayed: NotRequired[bool]
+    session: str
+    traceId: str
+    truncated: NotRequired[bool]
 
 
 # Result of `visual.path`.
@@ -1574,6 +1592,15 @@ class Pruned(TypedDict):
     events: int
     observations: int
     usedBytes: int
+
+
+class PublishedTool(TypedDict):
+    """A tool that a page publishes."""
+
+    description: NotRequired[str]
+    inputSchema: NotRequired[Any]
+    name: str
+    readOnly: NotRequired[bool]
 
 
 class QdrantStatus(TypedDict):
@@ -1786,6 +1813,7 @@ class RefsReply(TypedDict):
     session: str
     settled: bool
     since: NotRequired[str]
+    tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
     traceId: str
     truncated: bool
@@ -1968,6 +1996,7 @@ class ScreenReply(TypedDict):
     session: str
     settled: bool
     since: NotRequired[str]
+    tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
     traceId: str
     truncated: bool
@@ -2658,6 +2687,7 @@ class WaitResultReply(TypedDict):
     session: str
     settled: bool
     since: NotRequired[str]
+    tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
     traceId: str
     until: Until
@@ -3245,6 +3275,10 @@ class ActMethods:
     def upload(self, *, files: List[str], value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Taps an element of a page that asks for files, and gives it files."""
         return self._call("act.upload", {"files": files, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def page_tool(self, *, tool: str, device: str | None = None, input: dict[str, Any] | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> PageToolResultReply:
+        """Calls a tool that the page in a browser publishes for agents, and returns its answer."""
+        return self._call("act.pageTool", {"tool": tool, "device": device, "input": input, "requestKey": request_key, "session": session, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
 
     def launch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Launches an app."""

@@ -3,15 +3,18 @@
 mod key;
 mod touch;
 
+use std::collections::BTreeMap;
+
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll,
-    ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, AppParams, FillParams, IntentParams,
-    KeyParams, ShellParams, TabParams, TextParams, UploadParams,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress,
+    ActPageTool, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, AppParams,
+    FillParams, IntentParams, KeyParams, PageToolParams, ShellParams, TabParams, TextParams, UploadParams,
 };
 use afd_proto::keys::{self, KeyName};
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
+use serde_json::Value;
 
 use super::{Call, Expected, Group};
 use afd_link::options::Context;
@@ -41,6 +44,8 @@ pub enum Act {
     Upload(Upload),
     /// Choose, open or close a tab of a browser
     Tab(Tab),
+    /// Call a tool that the page in a browser publishes; a look lists them
+    PageTool(PageTool),
     /// Press Back
     Back(Key),
     /// Press Home
@@ -225,6 +230,34 @@ pub struct Tab {
     key: Key,
 }
 
+/// Options for `page-tool`.
+#[derive(Debug, Args)]
+pub struct PageTool {
+    /// Name of the tool
+    tool: String,
+    /// Parameters of the tool, as a JSON object such as '{"name": "Ginger Storm"}'
+    #[arg(value_parser = object)]
+    input: Option<Input>,
+    #[command(flatten)]
+    key: Key,
+}
+
+/// Parameters by name.
+type Input = BTreeMap<String, Value>;
+
+/// Parses a JSON object.
+fn object(text: &str) -> Result<Input, Expected> {
+    serde_json::from_str(text).map_err(|_| Expected("a JSON object"))
+}
+
+impl PageTool {
+    fn params(self) -> PageToolParams {
+        let PageTool { tool, input, key } = self;
+        let input = input.unwrap_or_default();
+        PageToolParams { tool, input, request_key: key.request_key, then: key.then, ..PageToolParams::default() }
+    }
+}
+
 impl Upload {
     fn params(self) -> UploadParams {
         let Upload { what, files, by, key } = self;
@@ -246,6 +279,7 @@ impl Group for Act {
             Act::DoubleTap(tap) => Call::of::<ActDoubleTap>(tap.params()),
             Act::Hover(tap) => Call::of::<ActHover>(tap.params()),
             Act::Upload(upload) => Call::of::<ActUpload>(upload.params()),
+            Act::PageTool(tool) => Call::of::<ActPageTool>(tool.params()),
             Act::Tab(tab) => Call::of::<ActTab>(tab.params()),
             Act::LongPress(press) => Call::of::<ActLongPress>(press.params()),
             Act::Swipe(swipe) => Call::of::<ActSwipe>(swipe.params()),

@@ -369,6 +369,7 @@ export interface Context {
   reliable: boolean;
   settled: boolean;
   since?: string;
+  tools?: PublishedTool[];
   topActivity: string | null;
 }
 
@@ -1304,6 +1305,7 @@ export interface PageReply {
   session: string;
   settled: boolean;
   since?: string;
+  tools?: PublishedTool[];
   topActivity: string | null;
   traceId: string;
 }
@@ -1328,6 +1330,21 @@ export interface PageTextReply {
   title?: string;
   traceId: string;
   whole: boolean;
+}
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface PageToolResultReply {
+  artifact?: SavedArtifact;
+  device: string;
+  durationMs: number;
+  eventId: string;
+  look?: Look;
+  output?: string;
+  recorded?: boolean;
+  replayed?: boolean;
+  session: string;
+  traceId: string;
+  truncated?: boolean;
 }
 
 /** Part of a page observation. */
@@ -1450,6 +1467,14 @@ export interface Pruned {
   events: number;
   observations: number;
   usedBytes: number;
+}
+
+/** A tool that a page publishes. */
+export interface PublishedTool {
+  description?: string;
+  inputSchema?: unknown;
+  name: string;
+  readOnly?: boolean;
 }
 
 /** State of the upload to a Qdrant server. */
@@ -1662,6 +1687,7 @@ export interface RefsReply {
   session: string;
   settled: boolean;
   since?: string;
+  tools?: PublishedTool[];
   topActivity: string | null;
   traceId: string;
   truncated: boolean;
@@ -1847,6 +1873,7 @@ export interface ScreenReply {
   session: string;
   settled: boolean;
   since?: string;
+  tools?: PublishedTool[];
   topActivity: string | null;
   traceId: string;
   truncated: boolean;
@@ -2460,7 +2487,7 @@ export interface Vacuumed {
 }
 
 /** Verb of an action: the operations of `act.*` and `recover.*`. */
-export type Verb = "tap" | "longPress" | "doubleTap" | "hover" | "swipe" | "drag" | "upload" | "tab" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
+export type Verb = "tap" | "longPress" | "doubleTap" | "hover" | "swipe" | "drag" | "upload" | "tab" | "pageTool" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
 
 /** A backup that was checked and can be restored. */
 export interface VerifiedBackup {
@@ -2531,6 +2558,7 @@ export interface WaitResultReply {
   session: string;
   settled: boolean;
   since?: string;
+  tools?: PublishedTool[];
   topActivity: string | null;
   traceId: string;
   until: Until;
@@ -3265,6 +3293,11 @@ export class ActMethods {
   /** Taps an element of a page that asks for files, and gives it files. */
   upload(params: { files: string[]; value: string; by?: By; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.upload", params, { device: true, session: true, key: true });
+  }
+
+  /** Calls a tool that the page in a browser publishes for agents, and returns its answer. */
+  pageTool(params: { tool: string; device?: string; input?: Record<string, unknown>; requestKey?: string; session?: string; then?: Then; timeoutMs?: number }): Promise<PageToolResultReply> {
+    return this.#call("act.pageTool", params, { device: true, session: true, key: true });
   }
 
   /** Launches an app. */

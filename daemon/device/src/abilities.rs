@@ -131,6 +131,18 @@ impl Device {
         self.unsupported("exchanges no files", "use a browser")
     }
 
+    /// Checks that pages of the device can publish tools.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if they cannot.
+    pub fn check_page_tools(&self) -> Result<(), DriverError> {
+        self.driver().page_tools().map(|_| ()).ok_or_else(|| self.no_page_tools())
+    }
+
+    pub(super) fn no_page_tools(&self) -> DriverError {
+        self.unsupported("has no tools of pages", "act on the screen, as with act.tap and act.fill")
+    }
+
     /// Returns what has happened apart from the page in front since this was asked last; `None` if nothing has.
     pub fn news(&self) -> Option<String> {
         self.driver().news()

@@ -96,6 +96,19 @@ pub enum Command {
     Shell(Secret, u32),
     /// A message to an app on the device; see [`Intents`].
     Intent(Intent),
+    /// A call of a tool that the page in front publishes; see [`PageTools`].
+    Tool(ToolCall),
+}
+
+/// A call of a tool that a page publishes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// Name of the tool.
+    pub name: String,
+    /// Input as a JSON object.
+    pub input: Secret,
+    /// Maximum wait for the answer, in milliseconds.
+    pub ms: u32,
 }
 
 impl From<Input> for Command {
@@ -277,6 +290,11 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
+    /// Returns the interface to the tools that pages publish, or `None` if pages of the device publish none.
+    fn page_tools(&self) -> Option<&dyn PageTools> {
+        None
+    }
+
     /// Returns the interface for messages to apps, or `None` if the device does not support them.
     fn intents(&self) -> Option<&dyn Intents> {
         None
@@ -371,4 +389,14 @@ pub trait Transfers: Send + Sync {
 pub trait Tabs: Send + Sync {
     /// Lists the tabs, in the order in which they were opened.
     fn list(&self) -> DriverFuture<'_, Vec<TabInfo>>;
+}
+
+/// Optional interface for devices whose pages publish tools for agents. The snapshots contain the tools.
+pub trait PageTools: Send + Sync {
+    /// Calls a tool of the page in front once, and returns its answer: a text, or JSON.
+    ///
+    /// # Errors
+    /// [`DriverError::Refused`] if the page has no such tool, or if the tool fails; [`DriverError::Lost`] if it does not
+    /// answer in time.
+    fn call<'a>(&'a self, call: &'a ToolCall) -> DriverFuture<'a, String>;
 }

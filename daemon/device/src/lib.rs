@@ -25,7 +25,7 @@ mod usb;
 
 pub use driver::{
     BadParam, Command, Download, DownloadState, Driver, DriverFuture, ForegroundApp, Input, Intent, Intents, Key,
-    OverlaySetting, Overlays, Packages, Reveals, ScreenshotOptions, Shell, Tabs, Transfers,
+    OverlaySetting, Overlays, Packages, PageTools, Reveals, ScreenshotOptions, Shell, Tabs, ToolCall, Transfers,
 };
 pub use error::{DriverError, SetupError, Why};
 pub use handle::Device;

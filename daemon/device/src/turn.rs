@@ -72,6 +72,10 @@ impl DeviceGuard {
                 Some(intents) => intents.send(token, intent).await,
                 None => Err(device.no_intents()),
             },
+            Command::Tool(call) => match driver.page_tools() {
+                Some(tools) => tools.call(call).await,
+                None => Err(device.no_page_tools()),
+            },
         };
         device.track_health(result)
     }

@@ -6,6 +6,7 @@ mod moving;
 mod pages;
 mod sessions;
 mod shop;
+mod tools;
 
 use std::path::Path;
 

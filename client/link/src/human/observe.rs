@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use afd_proto::Method;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult,
-    ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, Look, ScrollToResult,
-    ShellResult,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress,
+    ActPageTool, ActResult, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload,
+    Look, PageToolResult, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
@@ -35,6 +35,7 @@ human! {
     ActLongPress => |r| acted(ActLongPress::INFO.name, r);
     ActDoubleTap => |r| acted(ActDoubleTap::INFO.name, r);
     ActUpload => |r| acted(ActUpload::INFO.name, r);
+    ActPageTool => page_tool;
     ActTab => |r| acted(ActTab::INFO.name, r);
     ActHover => |r| acted(ActHover::INFO.name, r);
     ActSwipe => |r| acted(ActSwipe::INFO.name, r);
@@ -245,6 +246,17 @@ fn shell(reply: &Reply<ShellResult>) -> String {
         (None, Some(file)) => paint(DIM, &format!("output written to {}", file.saved_file)) + "\n",
         (None, None) => paint(WARN, "recorded result; its output was not stored") + "\n",
     }
+}
+
+fn page_tool(reply: &Reply<PageToolResult>) -> String {
+    let PageToolResult { output, artifact, look, .. } = &reply.body;
+    let answer = match (output, artifact) {
+        (Some(output), _) if output.is_empty() => paint(DIM, "the tool answered nothing") + "\n",
+        (Some(output), _) => format!("{output}\n"),
+        (None, Some(file)) => paint(DIM, &format!("answer written to {}", file.saved_file)) + "\n",
+        (None, None) => paint(WARN, "recorded result; the answer was not stored") + "\n",
+    };
+    answer + &looked(look.as_ref())
 }
 
 fn verified(op: &str, reply: &Reply<VerifyResult>) -> String {

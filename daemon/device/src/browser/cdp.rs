@@ -251,3 +251,8 @@ fn parsed(bytes: &[u8]) -> Option<Value> {
         .ok()
         .or_else(|| serde_json::from_str(&whole_characters(std::str::from_utf8(bytes).ok()?)).ok())
 }
+
+/// Returns the text of a value; empty if it is none.
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

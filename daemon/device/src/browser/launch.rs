@@ -42,6 +42,8 @@ pub fn start(executable: &Path, profile: &Path, headless: bool) -> std::io::Resu
         "--disable-component-update",
         "--disable-sync",
         "--disable-features=Translate,MediaRouter",
+        // Pages may publish tools for agents.
+        "--enable-features=WebMCP",
         "--password-store=basic",
         // Containers have little shared memory.
         "--disable-dev-shm-usage",

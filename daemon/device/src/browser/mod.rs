@@ -20,7 +20,9 @@ mod layout;
 mod limits;
 mod news;
 mod own;
+mod page_tool;
 mod picture;
+mod published;
 mod running;
 mod said;
 mod seen;
@@ -181,6 +183,10 @@ impl Driver for Browser {
         Some(self)
     }
 
+    fn page_tools(&self) -> Option<&dyn super::PageTools> {
+        Some(self)
+    }
+
     fn news(&self) -> Option<String> {
         self.own.latest.lock().upgrade()?.news(&self.session)
     }
@@ -238,5 +244,15 @@ impl Reveals for Browser {
 impl super::Tabs for Browser {
     fn list(&self) -> DriverFuture<'_, Vec<TabInfo>> {
         Box::pin(async { self.running().await?.list(&self.session).await })
+    }
+}
+
+impl super::PageTools for Browser {
+    fn call<'a>(&'a self, call: &'a super::ToolCall) -> DriverFuture<'a, String> {
+        Box::pin(async move {
+            let running = self.running().await?;
+            let tab = running.tab(&self.session).await?;
+            running.call_tool(&tab, call).await
+        })
     }
 }

@@ -112,6 +112,8 @@ async fn watch_target(cdp: Arc<Cdp>, tabs: watch::Sender<Tabs>, session: String)
         // A page that is not in front runs as if it were, so that sessions do not wait for each other.
         call("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
         call("Target.setAutoAttach", attach_to("iframe")),
+        // Few browsers know it so far.
+        call("WebMCP.enable", json!({})),
         call("Runtime.runIfWaitingForDebugger", json!({})),
     );
     let state = json!({"expression": "document.readyState", "returnByValue": true});
@@ -247,7 +249,7 @@ impl Running {
         let start = (-length("pageX"), -length("pageY"));
         let frames = trees.iter().filter(|(frame, _)| frame.owner != 0);
         let frames = frames.map(|(frame, tree)| (frame.owner, (tree, frame.offset))).collect();
-        let mut snapshot = Snapshot { size: Some(size), ..self.shown(&tab) };
+        let mut snapshot = Snapshot { size: Some(size), tools: tab.published.tools(), ..self.shown(&tab) };
         if let Some((_, tree)) = trees.iter().find(|(frame, _)| frame.owner == 0) {
             snapshot.nodes = tree::Builder::new(&layout, size, start, frames).build(tree, &tab.title);
         }

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::cdp::Event;
+use super::cdp::{Event, text};
+use super::published::Published;
 
 /// Maximum number of frames that are known in a page.
 const MAX_FRAMES: usize = 1_000;
@@ -75,6 +76,8 @@ pub struct Tab {
     pub dragged: Option<Value>,
     /// What in the page asked for files last.
     pub chooser: Option<Chooser>,
+    /// Tools that the page publishes.
+    pub published: Published,
 }
 
 impl Tab {
@@ -101,6 +104,7 @@ impl Tab {
             frames: HashSet::new(),
             dragged: None,
             chooser: None,
+            published: Published::default(),
         }
     }
 
@@ -131,6 +135,7 @@ impl Tab {
     /// Applies an event of the tab.
     pub fn apply(&mut self, event: &Event) {
         let params = &event.params;
+        self.published.apply(event);
         match event.method.as_str() {
             // The main frame of a tab has the id of its target.
             "Page.frameStartedLoading" if params["frameId"] == self.target.as_str() => self.loading = true,
@@ -157,9 +162,4 @@ impl Tab {
             _ => {}
         }
     }
-}
-
-/// Returns the text of a value; empty if it is none.
-pub fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::cdp::{CLOSED, Event};
+use super::cdp::{CLOSED, Event, text};
 use super::downloads::{Downloads, is_about_download};
-use super::tab::{Chooser, Tab, text};
+use super::tab::{Chooser, Tab};
 
 /// Time after which another session may take a tab that its session has not used.
 const UNUSED: Duration = Duration::from_secs(3_600);
@@ -284,6 +284,11 @@ impl Tabs {
     /// Returns what the page in a tab drags, and forgets it.
     pub fn take_dragged(&mut self, session: &str) -> Option<Value> {
         self.of_session(session).and_then(|tab| tab.dragged.take())
+    }
+
+    /// Returns what a tool of the page in a tab answered to a call, and forgets it.
+    pub fn take_answer(&mut self, session: &str, call: &str) -> Option<Result<String, String>> {
+        self.of_session(session).and_then(|tab| tab.published.take_answer(call))
     }
 
     /// Changes the text typed into a dialog.

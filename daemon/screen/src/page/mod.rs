@@ -3,7 +3,7 @@
 //! A driver converts the output of its device into a [`Snapshot`]. Every other value is computed from it: the
 //! interactive elements ([`refs`]), their labels ([`label`]), the identity of the page ([`fingerprint`]), the structure
 //! by which its state is recognised ([`structure`], [`site`]), the components to learn ([`element`]), the reliability
-//! of the tree ([`reliability`]), the nodes that a selector matches ([`select`]) and the touch points ([`touch`]).
+//! of the tree ([`reliability`]), the nodes that a selector matches ([`select`]), the touch points ([`touch`]) and the tools that a page publishes ([`published`]).
 //! [`moves`] defines the type for counted outcomes of actions between page structures.
 
 pub mod element;
@@ -20,6 +20,8 @@ pub mod naming;
 pub mod node;
 pub mod outline;
 pub mod pattern;
+pub mod published;
+mod quoting;
 pub mod readable;
 pub mod refs;
 pub mod reliability;

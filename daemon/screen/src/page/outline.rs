@@ -13,6 +13,7 @@ use afd_proto::vocabulary::Role;
 
 use super::element_ref::Ref;
 use super::folding::MAX_TEXT;
+pub use super::quoting::quoted;
 use super::snapshot::{Flag, Snapshot, Trait, WindowKind};
 use super::{element_state, label, touch};
 
@@ -191,40 +192,11 @@ impl Item {
     }
 }
 
-/// Quotes text on a single line. Control and bidirectional characters are escaped. Text of more than `max` characters
-/// is cut and ends with an ellipsis.
-pub fn quoted(text: &str, max: usize) -> String {
-    let text = text.trim();
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for (i, c) in text.chars().enumerate() {
-        if i == max {
-            out.push('\u{2026}');
-            break;
-        }
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c => push_plain(&mut out, c),
-        }
-    }
-    out.push('"');
-    out
-}
-
 /// Returns text on a single line, with the same escapes as [`quoted`] but for quotation marks and backslashes.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.trim().chars().for_each(|c| push_plain(&mut out, c));
     out
-}
-
-fn push_plain(out: &mut String, c: char) {
-    match c {
-        '\n' => out.push_str("\\n"),
-        '\t' => out.push(' '),
-        c if is_steering(c) => drop(write!(out, "\\u{{{:x}}}", u32::from(c))),
-        c => out.push(c),
-    }
 }
 
 /// Returns whether a character changes how a line is displayed: a control, a line separator, an invisible character, or

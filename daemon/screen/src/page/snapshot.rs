@@ -2,6 +2,7 @@
 
 use super::layers::Geometry;
 pub use super::node::{Flag, Flags, Node, Rect, Scene, Trait, Traits, Window, WindowKind};
+use super::published::PageTool;
 
 /// The contents of a screen at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,6 +39,8 @@ pub struct Snapshot {
     pub windows: Vec<Window>,
     /// Nodes of all windows in pre-order.
     pub nodes: Vec<Node>,
+    /// Tools that the page in front publishes for agents.
+    pub tools: Vec<PageTool>,
     /// The geometry, computed on first use.
     pub geometry: Lazy<Geometry>,
 }

@@ -2,6 +2,7 @@
 
 pub(in crate::app) mod after_act;
 pub(in crate::app) mod execute;
+mod page_tool;
 pub(in crate::app) mod plan;
 pub(in crate::app) mod resolve_target;
 pub(in crate::app) mod scroll;
@@ -13,10 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::act::{
-    ActBack, ActCall, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActKey, ActLaunch, ActLongPress, ActResult,
-    ActScroll, ActScrollTo, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, AppParams, DragParams, FillParams,
-    KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TabParams, TapParams,
-    TextParams, UploadParams,
+    ActBack, ActCall, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActKey, ActLaunch, ActLongPress, ActPageTool,
+    ActResult, ActScroll, ActScrollTo, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, AppParams, DragParams,
+    FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TabParams,
+    TapParams, TextParams, UploadParams,
 };
 use afd_proto::vocabulary::{By, DEFAULT_SESSION, DeviceCall, Point, Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
@@ -51,6 +52,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActFill, _, _>(|core, p| async move { fill(&core, &p).await });
     methods.add::<ActText, _, _>(|core, p| async move { text(&core, &p).await });
     methods.add::<ActTab, _, _>(|core, p| async move { tab(&core, &p).await });
+    methods.add::<ActPageTool, _, _>(|core, p| async move { page_tool::run(&core, &p).await });
     methods.add::<ActUpload, _, _>(|core, p| async move { upload(&core, &p).await });
     methods.add::<ActLaunch, _, _>(|core, p| async move { launch(&core, &p).await });
     methods.add::<ActStop, _, _>(|core, p| async move { stop(&core, &p).await });

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use afd_proto::act::{ActIntent, ActResult, ActShell, IntentParams, ShellParams, ShellResult};
-use afd_proto::vocabulary::{Reply, Verb};
+use afd_proto::artifact::SavedArtifact;
+use afd_proto::vocabulary::{DeviceCall, Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
 use serde_json::json;
 
@@ -71,27 +72,34 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
         replayed: false,
     })
     .await?;
+    let ShellResult { output, artifact, truncated, .. } = &mut reply.body;
+    (*artifact, *truncated) = move_to_file(core, params, output, ("shell_output_text", "act.shell")).await;
+    Ok(reply)
+}
+
+/// Moves output that is longer than `limits.inline_bytes` to a file of a kind, for a method. Returns the file, and whether
+/// the output was truncated because the file could not be saved.
+pub(in crate::app) async fn move_to_file(
+    core: &Arc<Core>,
+    params: &impl DeviceCall,
+    output: &mut Option<String>,
+    (kind, op): (&'static str, &'static str),
+) -> (Option<SavedArtifact>, bool) {
     let limit = core.config.get().limits.inline_bytes;
-    if let Some(mut output) = reply.body.output.take_if(|o| o.len() > limit) {
-        let content = Content {
-            kind: "shell_output_text",
-            mime_type: "text/plain",
-            extension: "txt",
-            op: "act.shell",
-            bytes: output.clone().into_bytes(),
-        };
-        let saved = async { core.call(params).await?.save_artifact(content, Destination::default()).await };
-        match saved.await {
-            Ok(written) => reply.body.artifact = Some(written),
-            // The command has been executed; an error now would make the caller run it again.
-            Err(error) => {
-                tracing::warn!(error = %error.message, "cannot store the output of a command");
-                output.truncate(output.floor_char_boundary(limit));
-                (reply.body.output, reply.body.truncated) = (Some(output), true);
-            }
+    let Some(mut long) = output.take_if(|o| o.len() > limit) else { return (None, false) };
+    let bytes = long.clone().into_bytes();
+    let content = Content { kind, mime_type: "text/plain", extension: "txt", op, bytes };
+    let saved = async { core.call(params).await?.save_artifact(content, Destination::default()).await };
+    match saved.await {
+        Ok(written) => (Some(written), false),
+        // The command has been executed; an error now would make the caller run it again.
+        Err(error) => {
+            tracing::warn!(error = %error.message, "cannot store the output of {op}");
+            long.truncate(long.floor_char_boundary(limit));
+            *output = Some(long);
+            (None, true)
         }
     }
-    Ok(reply)
 }
 
 /// Returns the program of a command line, if its first word is clearly a program name. Any other first word, such as an

@@ -6,7 +6,11 @@ use std::fmt::Write as _;
 use super::screen_capture::ScreenCapture;
 use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::outline::{self, Item};
+use afd_screen::page::published::PageTool;
 use afd_screen::page::{Ref, refs};
+
+/// Maximum length of the name of a tool that is gone, in characters.
+const MAX_TOOL: usize = 60;
 
 /// The changes of a page.
 pub(super) struct Changes {
@@ -70,6 +74,12 @@ impl Changes {
         if !aliases.is_empty() {
             changes.gone.push(ranges(&aliases));
         }
+        let (then, now) = (&before.snapshot.tools, &capture.snapshot().tools);
+        changes.came.extend(now.iter().filter(|tool| !then.contains(tool)).map(PageTool::line));
+        let is_gone = |tool: &&PageTool| now.iter().all(|one| one.name != tool.name);
+        changes
+            .gone
+            .extend(then.iter().filter(is_gone).map(|tool| format!("tool {}", outline::quoted(&tool.name, MAX_TOOL))));
         changes
     }
 

@@ -115,8 +115,10 @@ impl Call {
                 let nothing = if changes.is_empty() && !shape.after_action { "\nnothing changed" } else { "" };
                 head + nothing + &changes
             }
-            None => whole(&shown, &items, &context, (rows, true), all_hints),
+            None => whole(&shown, &items, &context, (rows, true), all_hints) + &tools(&shown),
         };
+        // The changes list the tools that came or are gone.
+        context.tools.retain(|_| changes.is_none());
         context.since = before.filter(|_| changes.is_some()).map(|b| b.observation.clone());
         context.outline = Some(outline);
         Ok(context)
@@ -288,6 +290,13 @@ fn whole(
         let _ = write!(text, "\n{left} more elements: raise maxRows, or look again with more");
     }
     text + &below
+}
+
+/// Returns the lines of the tools that the page publishes.
+fn tools(capture: &ScreenCapture) -> String {
+    let tools = &capture.snapshot().tools;
+    let lines: String = tools.iter().map(|tool| format!("\n{}", tool.line())).collect();
+    if tools.is_empty() { lines } else { format!("\ntools of the page, for act.pageTool:{lines}") }
 }
 
 /// Escapes characters that would start a new line, because hints quote text from screens.

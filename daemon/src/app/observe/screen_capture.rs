@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use afd_proto::observe::Context;
+use afd_proto::observe::{Context, PublishedTool};
 use afd_proto::vocabulary::PageRef;
 
 use afd_base::task::over_nodes;
@@ -12,6 +12,7 @@ use afd_device::TreeReading;
 use afd_experience::memory::Place;
 use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::fingerprint::{self, Identity};
+use afd_screen::page::published::PageTool;
 use afd_screen::page::structure::{Structure, Structures};
 use afd_screen::page::{Ref, Screen, Snapshot, WindowKind, refs, reliability, whole};
 use afd_store::{new_uid, now_ms};
@@ -183,7 +184,18 @@ impl ScreenCapture {
             outline: None,
             since: None,
             elements: None,
+            tools: snapshot.tools.iter().map(published).collect(),
         }
+    }
+}
+
+/// Describes a tool that the page publishes.
+fn published(tool: &PageTool) -> PublishedTool {
+    PublishedTool {
+        name: tool.name.clone(),
+        description: Some(tool.about.clone()).filter(|about| !about.is_empty()),
+        input_schema: Some(tool.input.clone()).filter(|schema| !schema.is_null()),
+        read_only: tool.reads_only,
     }
 }
 
