@@ -9,6 +9,7 @@ use afd_proto::artifact::{
     ArtifactDelete, ArtifactDetails, ArtifactGet, ArtifactList, Artifacts, DeleteParams, DeletedArtifact, GetParams,
     ListParams, SavedArtifact, Status,
 };
+use afd_proto::vocabulary::DeviceCall;
 use base64::Engine;
 use serde::Serialize;
 use serde_json::json;
@@ -311,4 +312,29 @@ impl Core {
 /// Deletes artifacts that exceed the size or age limits.
 pub(super) async fn tidy(core: &Core) -> afd_store::job::Outcome {
     Ok(core.artifacts.tidy(&core.config.get().artifacts).await?)
+}
+
+/// Moves output that is longer than `limits.inline_bytes` to a file of a kind, for a method. Returns the file, and whether
+/// the output was truncated because the file could not be saved.
+pub(in crate::app) async fn move_to_file(
+    core: &Arc<Core>,
+    params: &impl DeviceCall,
+    output: &mut Option<String>,
+    (kind, op): (&'static str, &'static str),
+) -> (Option<SavedArtifact>, bool) {
+    let limit = core.config.get().limits.inline_bytes;
+    let Some(mut long) = output.take_if(|o| o.len() > limit) else { return (None, false) };
+    let bytes = long.clone().into_bytes();
+    let content = Content { kind, mime_type: "text/plain", extension: "txt", op, bytes };
+    let saved = async { core.call(params).await?.save_artifact(content, Destination::default()).await };
+    match saved.await {
+        Ok(written) => (Some(written), false),
+        // The command has been executed; an error now would make the caller run it again.
+        Err(error) => {
+            tracing::warn!(error = %error.message, "cannot store the output of {op}");
+            long.truncate(long.floor_char_boundary(limit));
+            *output = Some(long);
+            (None, true)
+        }
+    }
 }

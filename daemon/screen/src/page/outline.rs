@@ -13,7 +13,7 @@ use afd_proto::vocabulary::Role;
 
 use super::element_ref::Ref;
 use super::folding::MAX_TEXT;
-pub use super::quoting::quoted;
+pub use super::quoting::{plain, quoted};
 use super::snapshot::{Flag, Snapshot, Trait, WindowKind};
 use super::{element_state, label, touch};
 
@@ -190,20 +190,6 @@ impl Item {
         line.truncate(line.trim_end().len());
         line
     }
-}
-
-/// Returns text on a single line, with the same escapes as [`quoted`] but for quotation marks and backslashes.
-pub fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    text.trim().chars().for_each(|c| push_plain(&mut out, c));
-    out
-}
-
-/// Returns whether a character changes how a line is displayed: a control, a line separator, an invisible character, or
-/// a mark that changes the direction of text.
-fn is_steering(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns the alias numbers of the current refs. A ref that was shown before keeps its number; other refs get new

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::execute::execute_once;
 use super::plan::Plan;
-use crate::app::device::shell::move_to_file;
+use crate::app::artifacts::move_to_file;
 use crate::app::{Core, Result};
 use afd_device::{Command, ToolCall};
 

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use afd_proto::act::{ActIntent, ActResult, ActShell, IntentParams, ShellParams, ShellResult};
-use afd_proto::artifact::SavedArtifact;
-use afd_proto::vocabulary::{DeviceCall, Reply, Verb};
+use afd_proto::vocabulary::{Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
 use serde_json::json;
 
 use crate::app::act::execute::execute_once;
 use crate::app::act::plan::Plan;
 use crate::app::act::run as act;
-use crate::app::artifacts::{Content, Destination};
+use crate::app::artifacts::move_to_file;
 use crate::app::call::Addressed;
 use crate::app::{Core, Error, Methods, Result};
 use afd_base::config::DeviceSettings;
@@ -75,31 +74,6 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
     let ShellResult { output, artifact, truncated, .. } = &mut reply.body;
     (*artifact, *truncated) = move_to_file(core, params, output, ("shell_output_text", "act.shell")).await;
     Ok(reply)
-}
-
-/// Moves output that is longer than `limits.inline_bytes` to a file of a kind, for a method. Returns the file, and whether
-/// the output was truncated because the file could not be saved.
-pub(in crate::app) async fn move_to_file(
-    core: &Arc<Core>,
-    params: &impl DeviceCall,
-    output: &mut Option<String>,
-    (kind, op): (&'static str, &'static str),
-) -> (Option<SavedArtifact>, bool) {
-    let limit = core.config.get().limits.inline_bytes;
-    let Some(mut long) = output.take_if(|o| o.len() > limit) else { return (None, false) };
-    let bytes = long.clone().into_bytes();
-    let content = Content { kind, mime_type: "text/plain", extension: "txt", op, bytes };
-    let saved = async { core.call(params).await?.save_artifact(content, Destination::default()).await };
-    match saved.await {
-        Ok(written) => (Some(written), false),
-        // The command has been executed; an error now would make the caller run it again.
-        Err(error) => {
-            tracing::warn!(error = %error.message, "cannot store the output of {op}");
-            long.truncate(long.floor_char_boundary(limit));
-            *output = Some(long);
-            (None, true)
-        }
-    }
 }
 
 /// Returns the program of a command line, if its first word is clearly a program name. Any other first word, such as an
