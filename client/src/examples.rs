@@ -26,6 +26,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("act scroll", "afctl act scroll down"),
     ("act scroll-to", "afctl act scroll-to \"About phone\""),
     ("act upload", "afctl act upload \"Attach a file\" report.pdf"),
+    ("observe dump", "afctl observe dump window_dump.xml"),
     ("act tab", "afctl act tab t2"),
     ("act page-tool", "afctl act page-tool add_to_basket '{\"name\": \"Ginger Storm\"}'"),
     ("act back", "afctl act back"),

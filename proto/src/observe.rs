@@ -136,6 +136,16 @@ device_params! {
     }
 }
 
+params! {
+    /// Parameters of `observe.dump`.
+    pub struct DumpParams {
+        /// Dump of a screen: the XML of `uiautomator dump` or a page source of Appium. Other text around it is ignored.
+        pub content: String where chars 1..=16_000_000,
+        /// Maximum number of elements in the outline.
+        pub max_rows: Option<u32> where 1..=10_000 = 400,
+    }
+}
+
 words! {
     /// Format of an observation.
     #[cfg_attr(feature = "schema", schemars(rename = "ObservationFormat"))]
@@ -442,6 +452,16 @@ wire! {
         pub next: Option<u32>,
     }
 
+    /// Result of `observe.dump`.
+    pub struct DumpOutline {
+        /// Outline of the screen. Text from the screen is quoted.
+        pub outline: String,
+        /// Number of elements that can be acted on.
+        pub interactive: u32,
+        /// Width and height of the screen in device pixels, if known.
+        pub size: Option<(i32, i32)>,
+    }
+
     /// Result of `observe.wait`.
     pub struct WaitResult {
         /// Base context at the time the condition was met.
@@ -469,6 +489,8 @@ methods! {
     ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], r#"{"include":["refs"]}"#, LOOK;
     /// Reads the text of the page, without aliases: of the whole page in a browser, else of what is in sight.
     ObserveText = "observe.text" (ReadParams, DEVICE) -> Reply<PageText>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxChars":4000}"#, READ;
+    /// Returns the outline of a dump of a screen that the caller has. No device is needed, and nothing is recorded.
+    ObserveDump = "observe.dump" (DumpParams) -> DumpOutline, Read, [], r#"{"content":"<hierarchy rotation=\"0\"><node text=\"Wi-Fi\" class=\"android.widget.TextView\" clickable=\"true\" bounds=\"[0,0][540,90]\"/></hierarchy>"}"#;
     /// Returns the last observed page of the device, regardless of the observing session, without reading the screen.
     ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
     /// Waits until a condition holds on the screen, without blocking the device for other calls.

@@ -1,6 +1,7 @@
 //! Calls built from the command line, and parsers for their parameters.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 
 use afd_proto::{Method, MethodInfo, SharedParams};
 use clap::Subcommand;
@@ -143,19 +144,37 @@ pub fn absolute(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |p| p.display().to_string())
 }
 
+/// Reads a text from a file, or from standard input for `-`. Some programs put a byte order mark at the start, and some
+/// terminals write UTF-16.
+///
+/// # Errors
+/// Returns a usage error if the input cannot be read, or is no text.
+pub fn read_text(option: &str, file: &str) -> Result<String, Failure> {
+    let bad = |why: String| Failure::new("INVALID_PARAMS", format!("{option} {file}: {why}"), USAGE);
+    let mut bytes = Vec::new();
+    match file {
+        "-" => std::io::stdin().read_to_end(&mut bytes).map(drop),
+        file => std::fs::read(file).map(|read| bytes = read),
+    }
+    .map_err(|e| bad(e.to_string()))?;
+    let units =
+        |of: fn([u8; 2]) -> u16| bytes[2..].chunks_exact(2).map(|pair| of([pair[0], pair[1]])).collect::<Vec<u16>>();
+    let text = match bytes.get(..2) {
+        Some([0xff, 0xfe]) => String::from_utf16(&units(u16::from_le_bytes)).map_err(|e| bad(e.to_string()))?,
+        Some([0xfe, 0xff]) => String::from_utf16(&units(u16::from_be_bytes)).map_err(|e| bad(e.to_string()))?,
+        _ => String::from_utf8(bytes).map_err(|e| bad(e.to_string()))?,
+    };
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
 /// Reads a list from a file, or from standard input for `-`: a JSON array, or one JSON object per line.
 ///
 /// # Errors
 /// Returns a usage error if the input cannot be read or an item is invalid.
 pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>, Failure> {
     let bad = |why: String| Failure::new("INVALID_PARAMS", format!("{option} {file}: {why}"), USAGE);
-    let text = match file {
-        "-" => std::io::read_to_string(std::io::stdin()),
-        file => std::fs::read_to_string(file),
-    }
-    .map_err(|e| bad(e.to_string()))?;
-    // Some editors put a byte order mark at the start.
-    let text = text.trim_start_matches('\u{feff}');
+    let text = read_text(option, file)?;
+    let text = text.as_str();
     if text.trim().is_empty() {
         return Err(bad("the file is empty; use [] for an empty list".to_owned()));
     }

@@ -28,5 +28,5 @@ mod units;
 pub mod verify;
 pub mod visual;
 
-pub use call::{Call, Expected, Group, Local, absolute, point, read_list};
+pub use call::{Call, Expected, Group, Local, absolute, point, read_list, read_text};
 use call::{false_if, map, non_empty, pair, true_if};

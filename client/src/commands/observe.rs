@@ -1,8 +1,9 @@
 //! The `observe` commands.
 
 use afd_proto::observe::{
-    Column, Format, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText, ObserveTop,
-    ObserveWait, PageParams, Part, ReadParams, RefsParams, ScreenParams, TopParams, Until, WaitParams,
+    Column, DumpParams, Format, LastParams, ObserveDump, ObserveLast, ObservePage, ObserveRefs, ObserveScreen,
+    ObserveText, ObserveTop, ObserveWait, PageParams, Part, ReadParams, RefsParams, ScreenParams, TopParams, Until,
+    WaitParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams,
@@ -11,7 +12,7 @@ use afd_proto::picture::{
 use afd_proto::vocabulary::{AllHints, HintsWanted};
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Call, Group, absolute, false_if, non_empty, true_if};
+use super::{Call, Group, absolute, false_if, non_empty, read_text, true_if};
 use afd_link::options::Context;
 
 /// Read the screen.
@@ -27,6 +28,8 @@ pub enum Observe {
     Page(Page),
     /// Read the text of the page, without aliases; in a browser, of the whole page
     Text(Text),
+    /// Show the outline of a dump of a screen, without a device
+    Dump(Dump),
     /// Show the page that any session observed last, without reading the screen
     Last,
     /// Take a screenshot and write it to a file
@@ -122,6 +125,26 @@ pub struct Page {
     /// Show a part of the page: the text of a heading, or the name or kind of an area
     #[arg(long = "in", value_name = "NAME", conflicts_with_all = ["full", "since"])]
     within: Option<String>,
+    /// Show the outline of a dump of a screen instead, without a device; - reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "since", "within", "more", "whole"])]
+    dump: Option<String>,
+}
+
+/// Options for `dump`.
+#[derive(Debug, Args)]
+pub struct Dump {
+    /// File with the XML of `uiautomator dump` or a page source of Appium; - reads standard input
+    file: String,
+    /// Maximum number of elements
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_rows: Option<u32>,
+}
+
+impl Dump {
+    fn call(self) -> Call {
+        let read = read_text("FILE", &self.file);
+        Call::parsed::<ObserveDump>(read.map(|content| DumpParams { content, max_rows: self.max_rows }))
+    }
 }
 
 /// Options for `text`.
@@ -410,7 +433,9 @@ impl Group for Observe {
             Observe::Top => Call::of::<ObserveTop>(TopParams::default()),
             Observe::Screen(screen) => Call::of::<ObserveScreen>(screen.params()),
             Observe::Refs(rows) => Call::of::<ObserveRefs>(rows.params()),
+            Observe::Page(Page { dump: Some(file), max_rows, .. }) => Dump { file, max_rows }.call(),
             Observe::Page(page) => Call::of::<ObservePage>(page.params()),
+            Observe::Dump(dump) => dump.call(),
             Observe::Text(text) => Call::of::<ObserveText>(text.params()),
             Observe::Last => Call::of::<ObserveLast>(LastParams::default()),
             Observe::Screenshot(screenshot) => Call::of::<ObserveScreenshot>(screenshot.params()),

@@ -23,6 +23,7 @@ pub mod transfer;
 mod turn;
 mod usb;
 
+pub use android::dump;
 pub use driver::{
     BadParam, Command, Download, DownloadState, Driver, DriverFuture, ForegroundApp, Input, Intent, Intents, Key,
     OverlaySetting, Overlays, Packages, PageTools, Reveals, ScreenshotOptions, Shell, Tabs, ToolCall, Transfers,

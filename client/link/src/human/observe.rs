@@ -10,8 +10,8 @@ use afd_proto::act::{
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
-    Context, LastPage, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText, ObserveTop, ObserveWait,
-    Page, PageText, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top, WaitResult,
+    Context, DumpOutline, LastPage, ObserveDump, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText,
+    ObserveTop, ObserveWait, Page, PageText, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top, WaitResult,
 };
 use afd_proto::picture::{ObserveScreenshot, Screenshot};
 use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult};
@@ -24,6 +24,7 @@ use super::render::human;
 
 human! {
     ObserveTop => top;
+    ObserveDump => |dump: &DumpOutline| format!("{}\n", dump.outline);
     ObserveScreen => |r: &Reply<Screen>| observation(&r.body.context) + &screen_rows(&r.body.screen) + &hints(&r.body.context);
     ObserveRefs => |r: &Reply<Refs>| observation(&r.body.context) + &ref_rows(&r.body.refs) + &hints(&r.body.context);
     ObservePage => page;

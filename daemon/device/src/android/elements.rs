@@ -120,6 +120,7 @@ mod tests {
             traits: Traits::default(),
             password: false,
             truncated: false,
+            checked: None,
         };
         describe(std::slice::from_mut(&mut node));
         node

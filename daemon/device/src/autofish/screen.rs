@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::android::{self, windows};
+use crate::android;
 use afd_proto::vocabulary::Role;
-use afd_screen::page::snapshot::{Flag, Flags, Node, Snapshot, Trait, Traits, Window, WindowKind};
-use afd_screen::page::{mask, pattern, site};
+use afd_screen::page::snapshot::{Flag, Flags, Node, Snapshot, Traits, Window, WindowKind};
 
 /// Maximum number of additional lines that a window title may span.
 const MAX_TITLE_LINES: usize = 8;
@@ -81,23 +80,8 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
         }
     }
     snapshot.windows.is_empty().then(|| snapshot.nodes.clear());
-    android::describe(&mut snapshot.nodes);
-    windows::classify(&mut snapshot);
-    snapshot.hide_what_is_off_screen();
-    set_site(&mut snapshot);
-    windows::set_place(&mut snapshot, top.filter(|t| t.contains('/')));
+    android::finish(&mut snapshot, top);
     Ok(Screen { snapshot, has_top_line })
-}
-
-/// Sets the site from a browser's address bar. Leaves the site unset while a keyboard is shown, because the user may be
-/// typing in the address bar.
-fn set_site(snapshot: &mut Snapshot) {
-    let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::Keyboard);
-    let bar = snapshot.nodes.iter().find(|n| n.has(Trait::AddressBar)).and_then(|n| n.text.clone());
-    let Some((address, site)) = bar.filter(|_| !typing).and_then(|a| site::parse(&a).map(|s| (a, s))) else { return };
-    snapshot.path = pattern::path_hash(&address);
-    snapshot.host = Some(site.address);
-    snapshot.site = Some(site.name);
 }
 
 fn bracket<'a>(line: &'a str, name: &str) -> Option<&'a str> {
@@ -146,8 +130,9 @@ fn row(line: &str, window: usize) -> Option<Node> {
         traits: Traits::default(),
         password: false,
         truncated,
+        checked: None,
     };
-    mask_password(&mut node);
+    android::mask_password(&mut node);
     Some(node)
 }
 
@@ -163,18 +148,6 @@ fn parse_flags(text: &str) -> Flags {
         "ena" => flags.with(Flag::Enabled),
         _ => flags,
     })
-}
-
-/// Masks the text of a password field, unless it is the field's hint. Neither the typed text nor its length is kept.
-fn mask_password(node: &mut Node) {
-    let Some(text) = node.text.clone() else { return };
-    let named = mask::names_secret(&[node.res_id.as_deref(), node.desc.as_deref()]);
-    if node.is(Flag::Editable) && (named || mask::is_bullets(&text)) {
-        node.password = true;
-        if node.desc.as_deref() != Some(text.as_str()) {
-            node.text = Some(mask::HIDDEN.to_owned());
-        }
-    }
 }
 
 /// Sets the parent of a node from a line of the hierarchy. The line belongs to the row at the same index, and its
@@ -234,6 +207,8 @@ pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> serde_json:
 
 #[cfg(test)]
 mod tests {
+    use afd_screen::page::mask;
+
     use super::*;
 
     const SAMPLE: &str = "[mode: SYSTEM_API]\n[topActivity: com.a/.Main]\nnote:structural-only nodes are omitted from the tree\nscreen:1080x2400 density:420 orientation:portrait\n\

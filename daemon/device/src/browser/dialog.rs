@@ -33,6 +33,7 @@ pub fn nodes(dialog: &Dialog) -> Vec<Node> {
         traits: Traits::default(),
         password: false,
         truncated: false,
+        checked: None,
     };
     let button = |id, text, bounds| node(id, Role::Button, text, bounds, enabled.with(Flag::Clickable));
     let (yes, no) = match dialog.kind.as_str() {

@@ -123,6 +123,7 @@ impl<'a> Builder<'a> {
             traits: Traits::default().with(Trait::Title, true).with(Trait::StaticText, true),
             password: false,
             truncated: false,
+            checked: None,
         }));
         self.tree(tree, None, None, 0);
         self.nodes
@@ -299,6 +300,7 @@ impl<'a> Builder<'a> {
             traits,
             password: secret,
             truncated: false,
+            checked: None,
         })
     }
 

@@ -1,5 +1,5 @@
-//! Determines from an element's text whether the element is on or off. The service does not report whether an element
-//! is checked.
+//! Determines whether an element is on or off: from what the device reports, else from the element's texts, because some
+//! devices do not report it.
 
 use super::folding::fold;
 use super::layers::takes_touches;
@@ -71,10 +71,17 @@ const OFF: &[&str] = &[
     "\u{432}\u{44b}\u{43a}\u{43b}",
 ];
 
-/// Returns whether an element is on, or `None` if its text does not say so or contradicts itself. A word for on or off
+/// Returns whether an element is on, or `None` if neither the device nor its text says so, or if the text contradicts itself.
+/// The switch inside an element counts for the element, if there is just one. A word for on or off
 /// counts only if it is the whole text between commas, semicolons or line breaks. A sentence that merely contains the
 /// word does not count.
 pub fn is_on(snapshot: &Snapshot, index: usize) -> Option<bool> {
+    let mut reported = snapshot.subtree(index).filter_map(|node| snapshot.nodes[node].checked);
+    match (snapshot.nodes[index].checked, reported.next(), reported.next()) {
+        (Some(own), ..) => return Some(own),
+        (None, Some(only), None) => return Some(only),
+        _ => {}
+    }
     let texts = texts(snapshot, index);
     let parts: Vec<String> =
         texts.iter().flat_map(|t| t.split([',', '\n', ';'])).map(|p| fold(p.trim().trim_end_matches('.'))).collect();

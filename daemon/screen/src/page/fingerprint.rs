@@ -64,13 +64,22 @@ pub fn key_of(fingerprint: &str) -> String {
     fingerprint.split('|').filter(|part| !part.starts_with("mode=")).collect::<Vec<_>>().join("|")
 }
 
+/// Returns the part of a hash that says whether a node is on. It is empty for nodes that cannot be on or off.
+fn state(node: &super::Node) -> &'static str {
+    match node.checked {
+        Some(true) => ",checked",
+        Some(false) => ",not checked",
+        None => "",
+    }
+}
+
 /// Hashes the exact content of the page, except typed text. Equal hashes mean that nothing except typed text changed.
 pub fn exact_content(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();
     for node in snapshot.content() {
         let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };
         let words = [Some(node.class.as_str()), text, node.desc.as_deref(), node.res_id.as_deref()];
-        hash.update(format!("{words:?}{}{}", node.bounds, node.flags.text(true)));
+        hash.update(format!("{words:?}{}{}{}", node.bounds, node.flags.text(true), state(node)));
     }
     afd_base::hex::encode(&hash.finalize()[..16])
 }
@@ -87,6 +96,7 @@ pub fn screen_hash(snapshot: &Snapshot) -> u64 {
     for node in snapshot.content() {
         (&node.class, &node.text, &node.desc, &node.res_id, node.bounds.to_string(), node.flags.text(true))
             .hash(&mut hash);
+        node.checked.hash(&mut hash);
     }
     hash.finish()
 }
@@ -115,7 +125,7 @@ pub fn content_hash(snapshot: &Snapshot) -> String {
         put(&mask::digits(node.desc.as_deref().unwrap_or("")));
         put(node.res_id.as_deref().unwrap_or(""));
         put(&node.bounds.to_string());
-        put(&node.flags.text(true));
+        put(&(node.flags.text(true) + state(node)));
     }
     afd_base::hex::encode(&hash.finalize()[..8])
 }

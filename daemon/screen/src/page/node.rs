@@ -278,6 +278,8 @@ pub struct Node {
     pub password: bool,
     /// Whether the device truncated the node's text or description.
     pub truncated: bool,
+    /// Whether the node is on, as the device reports it; `None` if it cannot be on or off, or if only its texts may say so.
+    pub checked: Option<bool>,
 }
 
 impl Node {

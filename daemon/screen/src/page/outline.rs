@@ -103,6 +103,8 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     let is_state = |desc: &String| is_on || !node.is(Flag::Editable) && label::is_state(desc);
     let value =
         value.or_else(|| node.desc.clone().filter(|desc| is_state(desc) && !r.label.title.contains(desc.as_str())));
+    let reported = node.checked.map(|on| if on { "checked" } else { "not checked" }.to_owned());
+    let value = value.or(reported);
     // A container that scrolls needs no name.
     let id = node.id_name().filter(|_| r.label.title.is_empty() && role != Role::List).map(str::to_owned);
     let name = r.name.clone().filter(|_| r.is_caption || id.is_none()).map(if r.is_caption {

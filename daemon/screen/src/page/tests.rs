@@ -38,6 +38,7 @@ fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32;
             .with(Trait::StaticText, class == "TextView"),
         password: false,
         truncated: false,
+        checked: None,
     }
 }
 

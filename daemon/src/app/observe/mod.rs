@@ -2,6 +2,7 @@
 
 pub(in crate::app) mod capture;
 mod changes;
+mod dump;
 pub(in crate::app) mod hints;
 pub(in crate::app) mod known_titles;
 pub(in crate::app) mod outline;
@@ -19,8 +20,8 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::observe::{
-    Context, LastPage, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText, ObserveTop, Page,
-    PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
+    Context, LastPage, LastParams, ObserveDump, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText,
+    ObserveTop, Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, Overlay, OverlayGetParams, OverlaySetParams,
@@ -48,6 +49,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ObserveRefs, _, _>(|core, p| async move { refs(&core, &p).await });
     methods.add::<ObservePage, _, _>(|core, p| async move { page(&core, &p).await });
     methods.add::<ObserveText, _, _>(|core, p| async move { text::text(&core, &p).await });
+    methods.add::<ObserveDump, _, _>(|_, p| async move { dump::dump(p).await });
     methods.add::<ObserveLast, _, _>(|core, p| async move { last(&core, &p).await });
     methods.add::<ObserveOverlayGet, _, _>(|core, p| async move { overlay(&core, &p).await });
     methods.add::<ObserveOverlaySet, _, _>(|core, p| async move { set_overlay(&core, &p).await });

@@ -143,6 +143,12 @@ impl Call {
     }
 }
 
+/// Returns the outline of a capture that belongs to no session and no device. Its aliases can be used nowhere.
+pub(super) fn of_capture(capture: &ScreenCapture, rows: usize) -> String {
+    let items = over_nodes(capture.snapshot().nodes.len(), || items(capture));
+    whole(capture, &items, &capture.context(), (0..items.len().min(rows), true), false)
+}
+
 /// Removes the aliases of all refs that the session neither receives now nor received before, such as those in system
 /// bars, so that a session cannot act on an element that it did not receive. `listed` are the indices of the refs that it
 /// receives now.
