@@ -28,6 +28,11 @@ impl Device {
         self.driver().reveals().is_some()
     }
 
+    /// Returns whether a snapshot shows a page that has come to rest, because the device waits for that before it answers.
+    pub fn waits_until_still(&self) -> bool {
+        self.driver().waits_until_still()
+    }
+
     /// Checks that the device knows the whole page.
     ///
     /// # Errors

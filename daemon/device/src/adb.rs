@@ -20,6 +20,8 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
 const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Default port of the adb server.
 const DEFAULT_PORT: u16 = 5037;
+/// Maximum size of what a command prints, in bytes.
+const MAX_OUTPUT: u64 = 64 << 20;
 /// Maximum size of a device list from the adb server, in bytes.
 const MAX_LIST: usize = 1 << 16;
 
@@ -205,6 +207,85 @@ impl Adb {
         let mut list = self.query_server("host:devices").await?;
         tokio::time::timeout(SERVER_TIMEOUT, list.next()).await.ok().flatten()
     }
+}
+
+/// Error from running a command on a phone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The command did not reach the phone.
+    #[error("{0}")]
+    NotSent(String),
+    /// The connection was lost while the command ran, or the command did not end in time.
+    #[error("{0}")]
+    Lost(String),
+}
+
+impl Adb {
+    /// Runs a command line in the shell of a phone, and returns all that it prints. Starts the adb server if it is not
+    /// running.
+    ///
+    /// # Errors
+    /// [`RunError`] says whether the command reached the phone.
+    pub async fn exec(&self, serial: &str, command: &str, within: Duration) -> Result<Vec<u8>, RunError> {
+        let stream = match self.open(serial, command).await {
+            Err(OpenError::NoServer) => {
+                self.devices().await.map_err(|error| RunError::NotSent(error.to_string()))?;
+                self.open(serial, command).await
+            }
+            Err(OpenError::Refused(why)) if is_address(serial) && why.contains("not found") => {
+                self.connect(serial).await.map_err(|error| RunError::NotSent(error.to_string()))?;
+                self.open(serial, command).await
+            }
+            other => other,
+        }
+        .map_err(|error| RunError::NotSent(error.to_string()))?;
+        let (mut output, mut stream) = (Vec::new(), stream.take(MAX_OUTPUT));
+        match tokio::time::timeout(within, stream.read_to_end(&mut output)).await {
+            Ok(Ok(_)) => Ok(output),
+            Ok(Err(error)) => Err(RunError::Lost(format!("the connection to the adb server failed: {error}"))),
+            Err(_) => Err(RunError::Lost(format!("the command did not end within {} ms", within.as_millis()))),
+        }
+    }
+
+    /// Opens a stream on which a phone runs a command line.
+    async fn open(&self, serial: &str, command: &str) -> Result<TcpStream, OpenError> {
+        let opened = async {
+            let connected = TcpStream::connect(("127.0.0.1", self.port)).await;
+            let mut stream = connected.map_err(|_| OpenError::NoServer)?;
+            let _ = stream.set_nodelay(true);
+            ask(&mut stream, &format!("host:transport:{serial}")).await?;
+            ask(&mut stream, &format!("exec:{command}")).await?;
+            Ok(stream)
+        };
+        let late = || OpenError::Refused("the adb server does not answer".to_owned());
+        tokio::time::timeout(SERVER_TIMEOUT, opened).await.unwrap_or_else(|_| Err(late()))
+    }
+}
+
+/// Reason why a stream to a phone could not be opened.
+#[derive(Debug, thiserror::Error)]
+enum OpenError {
+    #[error("the adb server does not run")]
+    NoServer,
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Sends a request on a connection to the adb server, and waits until it is accepted.
+async fn ask(stream: &mut TcpStream, request: &str) -> Result<(), OpenError> {
+    let failed = |error: std::io::Error| OpenError::Refused(format!("the adb server closed the connection: {error}"));
+    stream.write_all(format!("{:04x}{request}", request.len()).as_bytes()).await.map_err(failed)?;
+    let mut status = [0; 4];
+    stream.read_exact(&mut status).await.map_err(failed)?;
+    if &status == b"OKAY" {
+        return Ok(());
+    }
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).await.map_err(failed)?;
+    let length = std::str::from_utf8(&length).ok().and_then(|text| usize::from_str_radix(text, 16).ok());
+    let mut why = vec![0; length.unwrap_or_default().min(MAX_LIST)];
+    stream.read_exact(&mut why).await.map_err(failed)?;
+    Err(OpenError::Refused(format!("adb: {}", String::from_utf8_lossy(&why))))
 }
 
 /// Stream of device lists from the adb server.

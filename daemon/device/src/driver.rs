@@ -248,6 +248,11 @@ pub trait Driver: Send + Sync + 'static {
     /// Reads the element tree of the screen.
     fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Snapshot>;
 
+    /// Returns whether a snapshot shows a page that has come to rest, because the device waits for that before it answers.
+    fn waits_until_still(&self) -> bool {
+        false
+    }
+
     /// Takes a screenshot and returns it as a JPEG, or as a PNG.
     fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>>;
 

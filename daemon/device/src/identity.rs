@@ -28,6 +28,10 @@ impl Identity {
             };
             return Self { serial: Some(profile.clone()), address: profile };
         }
+        if settings.kind == DeviceKind::Adb {
+            let serial = settings.url.trim_start_matches("adb:").to_owned();
+            return Self { address: format!("adb:{serial}"), serial: Some(serial) };
+        }
         Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
     }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Driver, SetupError, autofish, browser};
+use super::usb::AdbSettings;
+use super::{Driver, SetupError, adb_phone, autofish, browser};
 use afd_base::config::{self, DeviceKind, DeviceSettings};
 
 /// Returns an example of the URL of a device, for messages about invalid ones.
@@ -10,6 +11,7 @@ pub fn example_url(kind: DeviceKind) -> &'static str {
     match kind {
         DeviceKind::Autofish => "a URL such as http://192.168.1.20:8081",
         DeviceKind::Browser => "the URL of a page, such as https://example.com",
+        DeviceKind::Adb => "`adb:` and a serial number of `adb devices`, such as adb:emulator-5554",
     }
 }
 
@@ -20,7 +22,9 @@ pub fn example_url(kind: DeviceKind) -> &'static str {
 pub fn check_attach(kind: DeviceKind, address: &str) -> Result<(), &'static str> {
     match kind {
         DeviceKind::Browser => config::check_attach(address).map(|_| ()),
-        DeviceKind::Autofish => Err("no debugging address: only a device of the kind browser has one"),
+        DeviceKind::Autofish | DeviceKind::Adb => {
+            Err("no debugging address: only a device of the kind browser has one")
+        }
     }
 }
 
@@ -37,14 +41,20 @@ pub fn new_settings(kind: DeviceKind, name: &str, url: &str, attach: Option<&str
     settings
 }
 
-/// Creates the driver of a device.
+/// Creates the driver of a device, with the default settings of the `adb` program.
 ///
 /// # Errors
 /// If the settings are not acceptable for this kind of device.
 pub fn open(settings: &DeviceSettings) -> Result<Arc<dyn Driver>, SetupError> {
+    open_with(settings, &AdbSettings::default())
+}
+
+/// Like [`open`], with the current settings of the `adb` program.
+pub(super) fn open_with(settings: &DeviceSettings, adb: &AdbSettings) -> Result<Arc<dyn Driver>, SetupError> {
     Ok(match settings.kind {
         DeviceKind::Autofish => Arc::new(autofish::Autofish::new(settings)?),
         DeviceKind::Browser => Arc::new(browser::Browser::new(settings)?),
+        DeviceKind::Adb => Arc::new(adb_phone::AdbPhone::new(settings, adb.clone())),
     })
 }
 

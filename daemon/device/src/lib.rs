@@ -6,6 +6,7 @@
 mod abilities;
 mod actor;
 pub mod adb;
+mod adb_phone;
 mod android;
 pub mod autofish;
 mod browser;

@@ -136,7 +136,7 @@ impl Registry {
     ) -> Result<Arc<Device>, SetupError> {
         let identity = Identity::of(settings);
         let link = settings.usb.as_ref().map(|usb| Arc::new(UsbLink::new(self.adb.clone(), usb.clone())));
-        let mut driver = kinds::open(settings)?;
+        let mut driver = kinds::open_with(settings, &self.adb)?;
         if let Some(link) = &link {
             driver = Arc::new(OverUsb::new(driver, link.clone()));
         }

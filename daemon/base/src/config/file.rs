@@ -73,10 +73,11 @@ pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS,
 sections! {
     /// The settings of a device.
     DeviceSettings "" {
-        /// Kind of the device, which selects its driver: `autofish` is an Android phone with the Autofish app, `browser` a
-        /// Chromium or Chrome that the daemon starts.
+        /// Kind of the device, which selects its driver: `autofish` is an Android phone with the Autofish app, `adb` an Android
+        /// phone or emulator with USB debugging, `browser` a Chromium or Chrome that the daemon starts.
         kind: DeviceKind = DeviceKind::Autofish;
-        /// Base URL of the service on the phone; for a browser, the page that it shows first.
+        /// Base URL of the service on the phone; for the kind `adb`, `adb:` and the serial number, as `adb devices` lists it; for
+        /// a browser, the page that it shows first.
         url: String = String::new();
         /// Bearer token for the phone's service.
         token: Option<Secret> = None;
@@ -84,6 +85,9 @@ sections! {
         token_file: Option<PathBuf> = None;
         /// Timeout for a request to the phone, in milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 10_000;
+        /// Maximum wait for a dump of the screen of a device of the kind `adb`, in milliseconds. A screen that never stands still
+        /// gives none.
+        dump_timeout_ms: u64 [range 500..=60_000] = 3_000;
         /// Whether requests use the system's proxy; `auto` uses it except for phones on this machine or in a private or
         /// overlay network.
         proxy: Proxy = Proxy::Auto;
@@ -325,6 +329,8 @@ choices! {
         Autofish = "autofish",
         /// A Chromium or Chrome that the daemon starts.
         Browser = "browser",
+        /// An Android phone or emulator with USB debugging, and no app of ours.
+        Adb = "adb",
     }
 
     /// Whether requests use the system's proxy.

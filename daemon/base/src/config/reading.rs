@@ -124,6 +124,14 @@ pub fn is_sendable(token: &Secret) -> bool {
 /// # Errors
 /// If the URL is invalid. The error says what was expected.
 pub fn check_url(kind: DeviceKind, url: &str) -> Result<(), InvalidSetting> {
+    if kind == DeviceKind::Adb {
+        let is_serial =
+            |serial: &str| !serial.is_empty() && serial.len() <= 256 && serial.chars().all(|c| c.is_ascii_graphic());
+        return match url.strip_prefix("adb:") {
+            Some(serial) if is_serial(serial) => Ok(()),
+            _ => Err("expected `adb:` and a serial number of `adb devices`, such as adb:emulator-5554".into()),
+        };
+    }
     if kind == DeviceKind::Browser {
         let is_page = |url: &url::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
         let parsed = url::Url::parse(url).ok().filter(|url| is_page(url) || url.as_str() == "about:blank");

@@ -37,7 +37,7 @@ pub struct Known {
     pub activity: Option<String>,
     /// Whether the activity is unknown because nobody was asked. The package is then used instead.
     pub without_activity: bool,
-    /// Width and height of the screen as it is turned now, in pixels.
+    /// Width and height of the screen in its natural orientation, in pixels.
     pub size: Option<(i32, i32)>,
     /// Bounds of the keyboard, if one is shown. A dump of one window does not contain it.
     pub keyboard: Option<Rect>,
@@ -65,7 +65,9 @@ pub fn parse(output: &str, known: Known) -> Result<Snapshot, DumpError> {
         false => listed.iter().for_each(|window| reader.listed(*window)),
     }
     let Reader { mut nodes, mut windows, focused, .. } = reader;
-    let size = known.size.or_else(|| size(root, &nodes));
+    let is_turned = matches!(root.attribute("rotation"), Some("1" | "3"));
+    let turned = |(width, height)| if is_turned { (height, width) } else { (width, height) };
+    let size = known.size.map(turned).or_else(|| size(root, &nodes));
     if listed.is_empty() {
         order(&mut windows, &mut nodes, focused);
     }
@@ -223,7 +225,7 @@ fn node(element: Element<'_>, number: usize, window: usize, parent: Option<usize
 }
 
 /// Parses `[left,top][right,bottom]`.
-fn bounds(text: &str) -> Option<Rect> {
+pub(crate) fn bounds(text: &str) -> Option<Rect> {
     let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
     let (from, to) = inner.split_once("][")?;
     let point = |text: &str| {

@@ -71,7 +71,9 @@ impl Call {
     /// Returns whether the page has settled, compared with the previous reading of the device.
     fn is_settled(&self, read: &TreeReading) -> bool {
         let hash = screen_capture::content_of(read);
-        self.core.experience.views.is_settled(self.device_id, hash, read.inputs, read.at, SETTLE_INTERVAL)
+        let is_same =
+            self.core.experience.views.is_settled(self.device_id, hash, read.inputs, read.at, SETTLE_INTERVAL);
+        is_same || self.device().waits_until_still() && !read.value.nodes.is_empty()
     }
 
     /// Records a capture as seen by the session and learns from it. `shown` is the number of refs returned, if refs

@@ -1,0 +1,395 @@
+//! Driver for Android phones and emulators with USB debugging, through the adb server. Nothing is installed on them.
+//!
+//! The screen comes from `uiautomator dump`, which waits until the screen stands still; activity, keyboard and size come from
+//! `dumpsys` in the same round trip. Input goes through the commands that every Android has: `input`, `am`, `pm`.
+
+mod screen;
+mod shell;
+mod typing;
+
+use std::time::Duration;
+
+use afd_proto::Secret;
+use afd_proto::act::{Amount, Direction};
+use afd_proto::keys::KeyName;
+use afd_proto::picture::PictureFormat;
+use parking_lot::Mutex;
+
+use super::adb::{Adb, RunError};
+use super::android;
+use super::usb::AdbSettings;
+use super::{
+    BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, Intents, Key, Packages,
+    ScreenshotOptions, Shell,
+};
+use afd_base::config::DeviceSettings;
+use afd_base::task::run_blocking;
+use afd_screen::page::Snapshot;
+use afd_screen::picture::{self, PictureError};
+use shell::{quoted, script};
+
+/// Size of a screen whose size is not known.
+const SIZE: (i32, i32) = (1080, 1920);
+/// Duration of a swipe that scrolls, in milliseconds. A faster one would fling the content.
+const SCROLL_MS: u32 = 400;
+/// What Android prints before the reason why a command failed.
+const FAILURES: [&str; 4] = ["Error:", "Error type", "Exception", "** No activities found"];
+
+/// Driver for one phone.
+pub struct AdbPhone {
+    adb: AdbSettings,
+    serial: String,
+    /// Maximum wait for a command.
+    timeout: Duration,
+    dump_timeout: Duration,
+    activities: android::windows::Activities,
+    /// What is known of the phone.
+    known: Mutex<KnownPhone>,
+}
+
+/// What is known of a phone.
+#[derive(Debug, Clone, Default)]
+struct KnownPhone {
+    size: Option<(i32, i32)>,
+    /// Whether dumps must be written to a file, because the phone prints none.
+    needs_file: bool,
+    /// Whether the phone lacks `timeout`.
+    lacks_timeout: bool,
+}
+
+impl AdbPhone {
+    /// Creates a driver. Nothing is sent until it is used.
+    pub fn new(settings: &DeviceSettings, adb: AdbSettings) -> Self {
+        Self {
+            adb,
+            serial: settings.url.trim_start_matches("adb:").to_owned(),
+            timeout: Duration::from_millis(settings.timeout_ms),
+            dump_timeout: Duration::from_millis(settings.dump_timeout_ms),
+            activities: android::windows::Activities::default(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Runs a command line, and returns what it prints.
+    async fn run(&self, command: &str, within: Duration) -> Result<Vec<u8>, RunError> {
+        let adb = Adb::new(&self.adb.read());
+        adb.exec(&self.serial, command, within).await
+    }
+
+    /// Runs a command line that changes nothing, and returns what it prints.
+    async fn query(&self, command: &str) -> Result<String, DriverError> {
+        let output = self.run(command, self.timeout).await.map_err(of_read)?;
+        Ok(String::from_utf8_lossy(&output).into_owned())
+    }
+
+    /// Runs a command line that acts on the phone, and returns what it prints.
+    async fn act(&self, command: &str) -> Result<String, DriverError> {
+        let script = script(command);
+        let output = self.run(&script.text, self.timeout).await.map_err(of_input)?;
+        let (output, code) = script.result(&String::from_utf8_lossy(&output));
+        let code = code.ok_or_else(|| DriverError::Lost("the phone's shell ended before the command".to_owned()))?;
+        let failed = FAILURES.iter().any(|mark| output.contains(mark));
+        match code == 0 && !failed {
+            true => Ok(output.trim().to_owned()),
+            false => Err(refused(&output, code)),
+        }
+    }
+
+    fn size(&self) -> (i32, i32) {
+        self.known.lock().size.unwrap_or(SIZE)
+    }
+
+    async fn read(&self) -> Result<Snapshot, DriverError> {
+        let known = self.known.lock().clone();
+        let request = screen::Request::new(known.needs_file, (!known.lacks_timeout).then_some(self.dump_timeout));
+        // A phone without `timeout` ends a dump itself, after at most 11 seconds.
+        let within = self.timeout.max(self.dump_timeout + Duration::from_secs(12));
+        let output = self.run(&request.command, within).await.map_err(of_read)?;
+        let answer = request.read(&String::from_utf8_lossy(&output));
+        let lacks_timeout = answer.lacks_timeout && !known.lacks_timeout;
+        let needs_file = answer.lacks_document && !known.needs_file;
+        *self.known.lock() = KnownPhone {
+            size: answer.size.or(known.size),
+            needs_file: known.needs_file || needs_file,
+            lacks_timeout: known.lacks_timeout || lacks_timeout,
+        };
+        if lacks_timeout || needs_file {
+            return Box::pin(self.read()).await;
+        }
+        let mut snapshot = answer.snapshot()?;
+        self.activities.apply(&mut snapshot);
+        Ok(snapshot)
+    }
+
+    /// Returns the component that an app starts with.
+    async fn main_activity(&self, app: &str) -> Result<String, DriverError> {
+        let command = format!("cmd package resolve-activity --brief -c android.intent.category.LAUNCHER {app}");
+        let output = self.query(&command).await?;
+        let component = output.lines().map(str::trim).find(|line| line.starts_with(&format!("{app}/")));
+        component.map(str::to_owned).ok_or_else(|| DriverError::Refused {
+            status: None,
+            message: format!("there is no app {app} on the phone that can be opened").into(),
+        })
+    }
+
+    /// Returns the command line of an input.
+    async fn command(&self, input: &Input) -> Result<String, DriverError> {
+        let pixel = |value: f64| value.round() as i64;
+        let swipe = |kind: &str, [x1, y1, x2, y2]: [f64; 4], ms: u32| {
+            format!("input {kind} {} {} {} {} {ms}", pixel(x1), pixel(y1), pixel(x2), pixel(y2))
+        };
+        Ok(match input {
+            Input::Tap(x, y) => format!("input tap {} {}", pixel(*x), pixel(*y)),
+            Input::DoubleTap(x, y) => {
+                let tap = format!("input tap {} {}", pixel(*x), pixel(*y));
+                format!("{tap} && {tap}")
+            }
+            Input::LongPress(x, y, ms) => swipe("swipe", [*x, *y, *x, *y], *ms),
+            Input::Swipe(points, ms) => swipe("swipe", *points, *ms),
+            Input::Drag(points, ms) => swipe("draganddrop", *points, *ms),
+            Input::Scroll(direction, amount) => swipe("swipe", scroll(self.size(), *direction, *amount), SCROLL_MS),
+            Input::Back => "input keyevent 4".to_owned(),
+            Input::Home => "input keyevent 3".to_owned(),
+            Input::Keys(keys) => format!("input keyevent {}", codes(keys)),
+            Input::Text(text) => typing::command(text.expose()),
+            Input::Launch(app) => format!("am start -n {}", quoted(&self.main_activity(app).await?)),
+            Input::Stop(app) => format!("am force-stop {app}"),
+            Input::Hover(..) | Input::On(..) | Input::Upload(..) | Input::Tab(_) | Input::CloseTab(_) => {
+                return Err(DriverError::Unsupported {
+                    kind: "adb",
+                    what: "has no mouse, no tabs and no uploads",
+                    instead: "use a browser",
+                });
+            }
+        })
+    }
+}
+
+/// Returns a picture in the requested size and format.
+fn scaled(png: &[u8], shot: ScreenshotOptions) -> Result<Vec<u8>, DriverError> {
+    let wrong = |error: PictureError| DriverError::Protocol(format!("the picture of the screen: {error}").into());
+    let pixels = picture::at_most(picture::decode_any(png).map_err(wrong)?, shot.max_dim);
+    let format = if shot.lossless { PictureFormat::Png } else { PictureFormat::Jpeg };
+    picture::encode(&pixels, format, u8::try_from(shot.quality).unwrap_or(100)).map_err(wrong)
+}
+
+/// Returns the key codes of keys, separated by blanks.
+fn codes(keys: &[Key]) -> String {
+    let code = |key: &Key| match key {
+        Key::Named(name) => android::code(*name).to_string(),
+        Key::Code(code) => code.to_string(),
+    };
+    keys.iter().map(code).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the ends of a swipe that scrolls a screen of a size. It stays away from the edges, where swipes are gestures of
+/// the system.
+fn scroll((width, height): (i32, i32), direction: Direction, amount: Amount) -> [f64; 4] {
+    let share = match amount {
+        Amount::Small => 0.25,
+        Amount::Medium => 0.5,
+        Amount::Large => 0.7,
+    };
+    let (x, y) = (f64::from(width) / 2.0, f64::from(height) / 2.0);
+    let (dx, dy) = (f64::from(width) * share / 2.0, f64::from(height) * share / 2.0);
+    match direction {
+        Direction::Down => [x, y + dy, x, y - dy],
+        Direction::Up => [x, y - dy, x, y + dy],
+        Direction::Right => [x + dx, y, x - dx, y],
+        Direction::Left => [x - dx, y, x + dx, y],
+    }
+}
+
+fn refused(output: &str, code: i32) -> DriverError {
+    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines().find(|line| FAILURES.iter().any(|mark| line.contains(mark))).or_else(|| lines().next());
+    let message =
+        line.map_or_else(|| format!("the command ended with code {code}"), |line| line.chars().take(300).collect());
+    DriverError::Refused { status: None, message: message.into() }
+}
+
+fn of_read(error: RunError) -> DriverError {
+    DriverError::Unreachable(error.to_string().into())
+}
+
+fn of_input(error: RunError) -> DriverError {
+    match error {
+        RunError::NotSent(why) => DriverError::Unreachable(why.into()),
+        RunError::Lost(why) => DriverError::Lost(why),
+    }
+}
+
+impl Driver for AdbPhone {
+    fn kind(&self) -> &'static str {
+        "adb"
+    }
+
+    fn capabilities(&self) -> &'static [&'static str] {
+        &["observe", "screenshot", "touch", "keys", "text", "apps"]
+    }
+
+    fn url(&self) -> String {
+        format!("adb:{}", self.serial)
+    }
+
+    fn cannot_type(&self, text: &str) -> Vec<usize> {
+        typing::cannot_type(text)
+    }
+
+    fn key_code(&self, key: KeyName) -> Option<i32> {
+        Some(android::code(key))
+    }
+
+    fn check_app(&self, name: &str) -> Result<(), BadParam> {
+        android::check_package(name)
+    }
+
+    fn advice(&self, error: &DriverError) -> Option<&'static str> {
+        match error {
+            DriverError::Unreachable(why) if why.contains("unauthorized") => {
+                Some("confirm on the phone that this computer may debug it")
+            }
+            DriverError::Unreachable(_) => Some(
+                "check `adb devices`: the phone must be listed as `device`; `adb connect HOST:PORT` connects over the network",
+            ),
+            DriverError::Refused { .. } => Some("observe again; `afctl screenshot` shows the screen"),
+            _ => None,
+        }
+    }
+
+    fn health(&self) -> DriverFuture<'_, String> {
+        Box::pin(async move {
+            let output = self.query("getprop ro.product.model; getprop ro.build.version.release").await?;
+            let mut lines = output.lines().map(str::trim);
+            let (model, release) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+            Ok(format!("{model}, Android {release}"))
+        })
+    }
+
+    /// USB debugging knows no token.
+    fn check_token<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn top<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
+        Box::pin(async move {
+            let place = screen::activity(&self.query(screen::FOCUS).await?);
+            Ok(ForegroundApp { app: place.as_deref().and_then(android::app_of).map(str::to_owned), place })
+        })
+    }
+
+    fn snapshot<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, Snapshot> {
+        Box::pin(self.read())
+    }
+
+    fn waits_until_still(&self) -> bool {
+        true
+    }
+
+    fn screenshot<'a>(&'a self, _: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
+        Box::pin(async move {
+            let output = self.run("screencap -p", self.timeout).await.map_err(of_read)?;
+            // Phones that fold print a warning before the picture.
+            let start = output.windows(4).position(|bytes| bytes == b"\x89PNG");
+            let start = start.ok_or_else(|| DriverError::Protocol("the phone gave no picture".into()))?;
+            let scaled = run_blocking(move || scaled(&output[start..], shot)).await;
+            scaled.map_err(|panicked| DriverError::Failed(panicked.to_string()))?
+        })
+    }
+
+    fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
+        Box::pin(async move {
+            let command = self.command(input).await?;
+            self.act(&command).await.map(|_| "done".to_owned())
+        })
+    }
+
+    fn packages(&self) -> Option<&dyn Packages> {
+        Some(self)
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        Some(self)
+    }
+
+    fn intents(&self) -> Option<&dyn Intents> {
+        Some(self)
+    }
+}
+
+impl Packages for AdbPhone {
+    fn packages<'a>(
+        &'a self,
+        _: Option<&'a Secret>,
+        filter: Option<&'a str>,
+        system: bool,
+    ) -> DriverFuture<'a, Vec<String>> {
+        Box::pin(async move {
+            let output = self.query(if system { "pm list packages" } else { "pm list packages -3" }).await?;
+            let names = output.lines().filter_map(|line| line.trim().strip_prefix("package:"));
+            let filter = filter.unwrap_or_default().to_lowercase();
+            let mut names: Vec<String> =
+                names.filter(|name| name.to_lowercase().contains(&filter)).map(str::to_owned).collect();
+            names.sort();
+            Ok(names)
+        })
+    }
+}
+
+impl Shell for AdbPhone {
+    fn run<'a>(&'a self, _: Option<&'a Secret>, command: &'a Secret, ms: u32) -> DriverFuture<'a, String> {
+        Box::pin(async move {
+            // A shell of its own, so that an error of syntax ends only that one.
+            let script = script(&format!("sh -c {} </dev/null 2>&1", quoted(command.expose())));
+            let output = self.run(&script.text, Duration::from_millis(ms.into())).await.map_err(of_input)?;
+            let (output, code) = script.result(&String::from_utf8_lossy(&output));
+            match code {
+                Some(0) => Ok(output),
+                Some(code) => Err(refused(&output, code)),
+                None => Err(DriverError::Lost("the phone's shell ended before the command".to_owned())),
+            }
+        })
+    }
+}
+
+impl Intents for AdbPhone {
+    fn check(&self, intent: &Intent) -> Result<(), BadParam> {
+        android::check_intent(intent)
+    }
+
+    fn send<'a>(&'a self, _: Option<&'a Secret>, intent: &'a Intent) -> DriverFuture<'a, String> {
+        Box::pin(async move {
+            let mut command = "am start".to_owned();
+            let parts = [("-a", &intent.action), ("-d", &intent.data), ("-n", &intent.component)];
+            for (option, part) in parts {
+                part.iter().for_each(|part| command.push_str(&format!(" {option} {}", quoted(part))));
+            }
+            for (name, value) in &intent.extras {
+                command.push_str(&format!(" --es {} {}", quoted(name), quoted(value)));
+            }
+            intent.package.iter().for_each(|package| command.push_str(&format!(" -p {}", quoted(package))));
+            self.act(&command).await
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scrolling_down_moves_the_finger_up_and_stays_off_the_edges() {
+        let [x1, y1, x2, y2] = scroll((1000, 2000), Direction::Down, Amount::Large);
+        assert_eq!((x1, x2), (500.0, 500.0));
+        assert!(y1 > y2 && y1 < 1900.0 && y2 > 100.0);
+        let [x1, _, x2, _] = scroll((1000, 2000), Direction::Right, Amount::Small);
+        assert!(x1 > x2);
+    }
+
+    #[test]
+    fn reason_of_a_failure_is_the_line_that_names_it() {
+        let output = "Starting: Intent { cmp=a/.B }\nError type 3\nError: Activity class {a/.B} does not exist.\n";
+        let DriverError::Refused { message, .. } = refused(output, 1) else { panic!("another error") };
+        assert_eq!(&*message, "Error type 3");
+    }
+}
