@@ -169,6 +169,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("model list", "afctl model list"),
     ("model remove", "afctl model remove"),
     ("connect", "afctl connect usb"),
+    ("connect adb", "afctl connect adb --serial emulator-5554"),
     ("connect usb", "afctl connect usb --name pixel"),
     ("app", "afctl app install"),
     ("app install", "afctl app install"),

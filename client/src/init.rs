@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use afd_proto::config::{ConfigSet, SetParams};
 use afd_proto::device::{
-    AddParams, AddResult, ConnectUsbParams, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceList, DeviceParams,
-    DeviceRemove, RemoveParams,
+    AddParams, AddResult, ConnectAdbParams, ConnectUsbParams, DeviceAdd, DeviceConnectAdb, DeviceConnectUsb,
+    DeviceHealth, DeviceList, DeviceParams, DeviceRemove, RemoveParams,
 };
 use afd_proto::observe::{Format, ObservePage, PageParams};
 use afd_proto::vocabulary::NoParams;
@@ -39,6 +39,8 @@ pub enum Kind {
     Url,
     /// A phone on USB with the Autofish app
     Usb,
+    /// Any Android phone or emulator that adb lists; nothing is installed on it
+    Adb,
     /// A Chromium or Chrome on this machine
     Browser,
 }
@@ -112,6 +114,10 @@ impl Setup<'_> {
             Kind::Practice => self.practice(init, &mut next, &mut running)?,
             Kind::Url => self.url(init)?,
             Kind::Usb => self.usb(init)?,
+            Kind::Adb => self.call::<DeviceConnectAdb>(&ConnectAdbParams {
+                serial: self.context.global.device.clone(),
+                name: init.name.clone(),
+            })?,
             Kind::Browser if init.page.as_deref() == Some("practice") => self.site(init, &mut next, &mut running)?,
             Kind::Browser => self.browser(init)?,
         };
@@ -147,16 +153,17 @@ impl Setup<'_> {
             return Ok(kind);
         }
         let question = "What do you want to connect?\n  1  a practice phone on this machine, to try afd\n  2  a phone on the network \
-                        (Autofish)\n  3  a phone on a USB cable (Autofish)\n  4  a browser on this machine (Chromium or Chrome)\n\
-                        1 to 4 [1]: ";
+                        (Autofish)\n  3  a phone on a USB cable (Autofish)\n  4  a browser on this machine (Chromium or Chrome)\n  \
+                        5  any Android phone or emulator that adb lists\n1 to 5 [1]: ";
         let answer = ask::word(question).map_err(unreadable)?;
         match answer.as_deref() {
             Some("" | "1") => Ok(Kind::Practice),
             Some("2") => Ok(Kind::Url),
             Some("3") => Ok(Kind::Usb),
             Some("4") => Ok(Kind::Browser),
-            Some(other) => Err(Failure::new("INVALID_PARAMS", format!("expected 1 to 4, got {other:?}"), USAGE)),
-            None => Err(Failure::new("INVALID_PARAMS", "no terminal to ask at: name practice, url, usb or browser", USAGE)
+            Some("5") => Ok(Kind::Adb),
+            Some(other) => Err(Failure::new("INVALID_PARAMS", format!("expected 1 to 5, got {other:?}"), USAGE)),
+            None => Err(Failure::new("INVALID_PARAMS", "no terminal to ask at: name practice, url, usb, adb or browser", USAGE)
                 .with_hint("afctl init practice; or afctl init url --url http://PHONE:8081 --ask-token; or afctl init usb --ask-token")),
         }
     }

@@ -8,9 +8,11 @@ params! {
     pub struct AddParams {
         /// Name of the device: 1 to 64 letters, digits, `-`, `_` or `.`.
         pub name: String where chars 1..=64,
-        /// Kind of device; by default `autofish`, an Android phone with the Autofish app.
+        /// Kind of device: `autofish`, an Android phone with the Autofish app; `adb`, an Android phone or emulator with USB
+        /// debugging; or `browser`.
         pub kind: Option<String> = "autofish",
-        /// Base URL of the phone's service, for example `http://192.168.1.20:8081`; of a browser, the page that tabs show first.
+        /// Base URL of the phone's service, for example `http://192.168.1.20:8081`; for the kind `adb`, `adb:` and the serial
+        /// number, for example `adb:emulator-5554`; of a browser, the page that tabs show first.
         pub url: String,
         /// Debugging address of a browser on this machine that runs already, such as `http://127.0.0.1:9222`; by default, the
         /// daemon starts a browser.
@@ -38,6 +40,16 @@ params! {
 }
 
 params! {
+    /// Parameters of `device.connectAdb`.
+    #[derive(Default)]
+    pub struct ConnectAdbParams {
+        /// Serial number of the phone or emulator, or `host:port` of one that `adb connect` can reach; optional if exactly one
+        /// is attached.
+        pub serial: Option<String>,
+        /// Name of the device in the settings; by default its existing name, else one derived from the serial number.
+        pub name: Option<String>,
+    }
+
     /// Parameters of `device.connectUsb`.
     #[derive(Default)]
     pub struct ConnectUsbParams {
@@ -359,6 +371,8 @@ methods! {
     DeviceTabs = "device.tabs" (DeviceParams, DEVICE) -> Reply<DeviceTabList>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}", TABS;
     /// Returns the downloads of a browser since the last call, and saves them as artifacts. At most 20 can wait to be returned.
     DeviceDownloads = "device.downloads" (DownloadsParams, DEVICE) -> Reply<DownloadList>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported, StoreFull, StoreUnavailable], r#"{"waitMs":5000}"#, DOWNLOADS;
+    /// Adds an Android phone or emulator that `adb` lists, as a device of the kind `adb`. Nothing is installed on it.
+    DeviceConnectAdb = "device.connectAdb" (ConnectAdbParams) -> AddResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, Conflict], r#"{"serial":"emulator-5554"}"#;
     /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

@@ -1,6 +1,7 @@
 //! End-to-end tests: a real daemon with its socket and database, and practice phones over HTTP.
 
 mod acting;
+mod adb;
 mod agents;
 mod alike;
 mod artifacts;

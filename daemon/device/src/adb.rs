@@ -227,24 +227,37 @@ impl Adb {
     /// # Errors
     /// [`RunError`] says whether the command reached the phone.
     pub async fn exec(&self, serial: &str, command: &str, within: Duration) -> Result<Vec<u8>, RunError> {
-        let stream = match self.open(serial, command).await {
-            Err(OpenError::NoServer) => {
-                self.devices().await.map_err(|error| RunError::NotSent(error.to_string()))?;
-                self.open(serial, command).await
-            }
-            Err(OpenError::Refused(why)) if is_address(serial) && why.contains("not found") => {
-                self.connect(serial).await.map_err(|error| RunError::NotSent(error.to_string()))?;
-                self.open(serial, command).await
-            }
-            other => other,
-        }
-        .map_err(|error| RunError::NotSent(error.to_string()))?;
+        let stream = self.open_or_connect(serial, command).await?;
         let (mut output, mut stream) = (Vec::new(), stream.take(MAX_OUTPUT));
         match tokio::time::timeout(within, stream.read_to_end(&mut output)).await {
             Ok(Ok(_)) => Ok(output),
             Ok(Err(error)) => Err(RunError::Lost(format!("the connection to the adb server failed: {error}"))),
             Err(_) => Err(RunError::Lost(format!("the command did not end within {} ms", within.as_millis()))),
         }
+    }
+
+    /// Like [`Self::open`]. Starts the adb server if it does not run, and connects to an address that it does not know.
+    async fn open_or_connect(&self, serial: &str, command: &str) -> Result<TcpStream, RunError> {
+        let not_sent = |error: &dyn std::fmt::Display| RunError::NotSent(error.to_string());
+        let mut opened = self.open(serial, command).await;
+        if matches!(opened, Err(OpenError::NoServer)) {
+            self.devices().await.map_err(|error| not_sent(&error))?;
+            opened = self.open(serial, command).await;
+        }
+        match opened {
+            Err(OpenError::Refused(why))
+                if is_address(serial) && ["not found", "offline"].iter().any(|s| why.contains(s)) =>
+            {
+                // The server keeps a connection that broke in its list.
+                if why.contains("offline") {
+                    let _ = self.disconnect(serial).await;
+                }
+                self.connect(serial).await.map_err(|error| not_sent(&error))?;
+                self.open(serial, command).await
+            }
+            other => other,
+        }
+        .map_err(|error| not_sent(&error))
     }
 
     /// Opens a stream on which a phone runs a command line.

@@ -54,6 +54,7 @@ pub fn methods() -> Methods {
     daemon::metrics::register(&mut methods);
     daemon::register(&mut methods);
     device::register(&mut methods);
+    device::adb::register(&mut methods);
     device::shell::register(&mut methods);
     device::usb::register(&mut methods);
     memory::import::register(&mut methods);

@@ -9,9 +9,9 @@ alike!(
     a_passed_check_verifies_the_act_before_it,
     a_failed_check_counts_against_the_act_before_it,
     an_act_that_found_no_target_gets_no_credit,
-    a_page_that_was_read_once_completes_no_transition,
     what_an_element_led_to_is_a_hint_the_next_time,
-    the_way_to_a_page_is_known_after_one_visit,
+    the_way_to_a_page_is_known_after_one_visit;
+    polled: a_page_that_was_read_once_completes_no_transition,
 );
 
 /// Returns the transitions from the settings: label of the target, and the counts of successes, verifications and failures.

@@ -1,7 +1,8 @@
-//! What holds for every kind of device, shown for a phone and for a browser with the same tests.
+//! What holds for every kind of device, shown for a phone with its service, for a phone over `adb`, and for a browser, with
+//! the same tests.
 //!
-//! The phone shows its settings app, the browser a site with the same pages and labels. What is not in this table holds for
-//! one kind only, and is tested with that kind:
+//! The phones show the settings app, the browser a site with the same pages and labels. What is in this table holds for one
+//! kind only, and is tested with that kind:
 //!
 //! | tests of | left out here | because |
 //! |---|---|---|
@@ -10,6 +11,7 @@
 //! | acting | key codes, long presses, intents, the shell, overlays | a browser has none |
 //! | acting | tabs, uploads, downloads, hovering, what covers an element between two readings | a phone has none, or cannot tell |
 //! | refs | elements without ids that moved | a browser's elements keep their node ids |
+//! | learning | a page that was read only once, for the kind `adb` | its reads wait until the screen stands still |
 //! | learning, hints, paths | apps by package, coordinates and pictures of components | a browser's app is its site |
 //! | sessions | leases that keep other sessions out | each session has its own tab |
 
@@ -18,6 +20,7 @@ mod pages;
 mod screens;
 mod sessions;
 
+use afd_tests::adb::Adb;
 use afd_tests::pages::Pages;
 use afd_tests::{Client, TestPhone, World};
 use serde_json::json;
@@ -26,6 +29,7 @@ use serde_json::json;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Phone,
+    Adb,
     Browser,
 }
 
@@ -33,15 +37,25 @@ pub enum Kind {
 pub struct Stage {
     pub world: World,
     site: Option<Pages>,
+    _adb: Option<Adb>,
     _profile: tempfile::TempDir,
 }
 
 impl Stage {
     pub fn new(kind: Kind) -> Self {
         let profile = tempfile::tempdir().expect("a directory");
-        let phone = TestPhone::start();
+        let mut phone = TestPhone::start();
         if kind == Kind::Phone {
-            return Self { world: World::with(phone, ""), site: None, _profile: profile };
+            return Self { world: World::with(phone, ""), site: None, _adb: None, _profile: profile };
+        }
+        if kind == Kind::Adb {
+            let adb = Adb::start();
+            let serial = phone.attach_usb(0);
+            let settings = format!(
+                "[adb]\nserver_port = {}\n[device.pixel]\nkind = \"adb\"\nurl = \"adb:{serial}\"\n",
+                adb.port()
+            );
+            return Self { world: World::bare(phone, &settings), site: None, _adb: Some(adb), _profile: profile };
         }
         let site = Pages::start(pages::ALL);
         let settings = format!(
@@ -49,7 +63,7 @@ impl Stage {
             site.url(),
             profile.path()
         );
-        Self { world: World::bare(phone, &settings), site: Some(site), _profile: profile }
+        Self { world: World::bare(phone, &settings), site: Some(site), _adb: None, _profile: profile }
     }
 
     pub fn client(&self) -> Client {
@@ -105,14 +119,20 @@ pub fn alias<'a>(outline: &'a str, label: &str) -> &'a str {
     line(outline, label).split(' ').next().unwrap_or_default()
 }
 
-/// Makes a test of each function, for each kind of device.
+/// Makes a test of each function, for each kind of device. What follows `polled:` is left out for the kind `adb`, whose reads
+/// wait until the screen stands still.
 macro_rules! alike {
-    ($($name:ident),* $(,)?) => {
+    ($($name:ident),* $(,)? $(; polled: $($polled:ident),* $(,)?)?) => {
         mod phone {
             $(#[test] fn $name() { super::$name(&crate::alike::Stage::new(crate::alike::Kind::Phone)); })*
+            $($(#[test] fn $polled() { super::$polled(&crate::alike::Stage::new(crate::alike::Kind::Phone)); })*)?
+        }
+        mod adb {
+            $(#[test] #[ignore = "needs adb"] fn $name() { super::$name(&crate::alike::Stage::new(crate::alike::Kind::Adb)); })*
         }
         mod browser {
             $(#[test] #[ignore = "needs chromium"] fn $name() { super::$name(&crate::alike::Stage::new(crate::alike::Kind::Browser)); })*
+            $($(#[test] #[ignore = "needs chromium"] fn $polled() { super::$polled(&crate::alike::Stage::new(crate::alike::Kind::Browser)); })*)?
         }
     };
 }

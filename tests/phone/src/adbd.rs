@@ -1,6 +1,8 @@
 //! Device side of the ADB protocol, over TCP, so that the real `adb` can connect, run shell commands and forward ports.
 //!
-//! Implements version 1 of the protocol, with checksums and without optional features, like old phones.
+//! Implements version 1.1 of the protocol, without checksums, and announces only the features that it serves.
+
+mod sync;
 
 use std::collections::HashMap;
 use std::io;
@@ -13,15 +15,19 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::server::{Shared, lock};
+use crate::shell::{self, Output};
 
 const CNXN: u32 = 0x4e58_4e43;
 const OPEN: u32 = 0x4e45_504f;
 const OKAY: u32 = 0x5941_4b4f;
 const CLSE: u32 = 0x4553_4c43;
 const WRTE: u32 = 0x4554_5257;
-const VERSION: u32 = 0x0100_0000;
+const VERSION: u32 = 0x0100_0001;
 /// Maximum payload of a message, in bytes.
-const MAX_DATA: u32 = 4096;
+const MAX_DATA: u32 = 64 << 10;
+/// What the phone says of itself. Clients show the model in their lists.
+const BANNER: &[u8] =
+    b"device::ro.product.name=practice;ro.product.model=Practice_Phone;ro.product.device=practice;features=shell_v2";
 
 /// A protocol message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,12 +107,7 @@ async fn connection(stream: TcpStream, phone: Shared) {
     while let Ok(message) = Message::read(&mut reader).await {
         streams.retain(|_, stream| !stream.is_closed());
         let response = match message.command {
-            CNXN => Message::new(
-                CNXN,
-                VERSION,
-                MAX_DATA,
-                &b"device::ro.product.name=practice;ro.product.model=Practice_Phone;ro.product.device=practice;"[..],
-            ),
+            CNXN => Message::new(CNXN, VERSION, MAX_DATA, BANNER),
             OPEN => {
                 let local_id = next_id.fetch_add(1, Ordering::Relaxed);
                 let service = String::from_utf8_lossy(&message.data).trim_end_matches('\0').to_owned();
@@ -171,10 +172,25 @@ impl AdbStream {
 }
 
 async fn open(mut adb: AdbStream, service: String, phone: Shared) {
-    if let Some(command) = service.strip_prefix("shell:") {
+    let shell = |prefix: &str| service.strip_prefix(prefix).map(str::to_owned);
+    // `shell,v2,TERM=xterm,raw:COMMAND` begins with its options.
+    let v2 =
+        service.strip_prefix("shell,v2").and_then(|rest| rest.split_once(':')).map(|(_, command)| command.to_owned());
+    if let Some(command) = v2 {
         adb.send_message(OKAY, []);
-        let output = shell(&phone, command);
-        adb.send(output.as_bytes()).await;
+        shell_v2(adb, phone, command).await;
+    } else if let Some(command) = shell("shell:").or_else(|| shell("exec:")) {
+        adb.send_message(OKAY, []);
+        if command.is_empty() {
+            return lines(adb, phone).await;
+        }
+        let done = executed(&phone, command).await;
+        let streams = [done.tty, done.out, done.err].concat();
+        adb.send(&streams).await;
+        adb.send_message(CLSE, []);
+    } else if service == "sync:" {
+        adb.send_message(OKAY, []);
+        sync::serve(&mut adb, &phone).await;
         adb.send_message(CLSE, []);
     } else if let Some(port) = service.strip_prefix("tcp:").and_then(|p| p.parse::<u16>().ok()) {
         match TcpStream::connect(("127.0.0.1", port)).await {
@@ -187,6 +203,59 @@ async fn open(mut adb: AdbStream, service: String, phone: Shared) {
         }
     } else {
         adb.refuse();
+    }
+}
+
+/// Runs a command line on a thread of its own, because commands may take their time.
+async fn executed(phone: &Shared, command: String) -> Output {
+    *lock(phone).requests.entry("adb:command".to_owned()).or_default() += 1;
+    let phone = phone.clone();
+    tokio::task::spawn_blocking(move || shell::run(&phone, &command)).await.unwrap_or_default()
+}
+
+/// Runs a command line with version 2 of the shell's protocol: packets for each stream, and the exit code at the end.
+async fn shell_v2(mut adb: AdbStream, phone: Shared, command: String) {
+    let packet = |id: u8, data: &[u8]| {
+        let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        [&[id][..], &length.to_le_bytes(), data].concat()
+    };
+    if command.is_empty() {
+        return lines(adb, phone).await;
+    }
+    let done = executed(&phone, command).await;
+    let mut answer = Vec::new();
+    for (id, data) in [(1, &done.tty), (1, &done.out), (2, &done.err)] {
+        data.chunks(MAX_DATA as usize / 2).for_each(|chunk| answer.extend(packet(id, chunk)));
+    }
+    answer.extend(packet(3, &[done.code]));
+    adb.send(&answer).await;
+    adb.send_message(CLSE, []);
+}
+
+/// Runs the lines that a person or a program types, one after the other.
+async fn lines(mut adb: AdbStream, phone: Shared) {
+    let mut typed = Vec::new();
+    while let Some(event) = adb.events.recv().await {
+        let StreamEvent::Data(data) = event else {
+            if matches!(event, StreamEvent::Close) {
+                return;
+            }
+            continue;
+        };
+        adb.send_message(OKAY, []);
+        typed.extend(data);
+        while let Some(end) = typed.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let line: Vec<u8> = typed.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line).trim().to_owned();
+            if line == "exit" {
+                adb.send_message(CLSE, []);
+                return;
+            }
+            let done = executed(&phone, line).await;
+            if !adb.send(&[done.tty, done.out, done.err].concat()).await {
+                return;
+            }
+        }
     }
 }
 
@@ -216,25 +285,6 @@ async fn pump(mut adb: AdbStream, mut stream: TcpStream) {
         }
     }
     adb.send_message(CLSE, []);
-}
-
-/// Returns the output of the few shell commands that clients need.
-fn shell(phone: &Shared, command: &str) -> String {
-    let words: Vec<&str> = command.split_whitespace().map(|w| w.trim_matches(['\'', '"'])).collect();
-    match words.as_slice() {
-        ["cat", path] => hint(phone, path).unwrap_or_else(|| format!("cat: {path}: No such file or directory\n")),
-        ["getprop", "ro.product.model"] => "Practice Phone\n".to_owned(),
-        ["echo", rest @ ..] => format!("{}\n", rest.join(" ")),
-        _ => format!("/system/bin/sh: {}: not found\n", words.first().unwrap_or(&"")),
-    }
-}
-
-/// Returns the connection hint if `path` is the file to which the service's app writes it.
-fn hint(phone: &Shared, path: &str) -> Option<String> {
-    let phone = lock(phone);
-    let hint = phone.hint.as_ref()?;
-    (path == format!("/sdcard/Android/data/{}/files/connection-hint.json", hint.package))
-        .then(|| hint.json(phone.clock.now_ms()))
 }
 
 #[cfg(test)]

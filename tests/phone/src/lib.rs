@@ -3,7 +3,7 @@
 //! * The phone: [`app`] reads the apps (JSON files under `apps/`), [`layout`] turns a page into a [`scene`], and
 //!   [`phone`] is the state machine, which reacts to touches and typed text.
 //! * The service: [`ids`], [`wire`], [`refs`] and [`marks`] encode a scene like the real service, [`http`] serves it,
-//!   and `adbd` is the device side of ADB.
+//!   and `adbd` is the device side of ADB, with a `shell` and the commands of Android.
 //! * [`site`] is a practice site for browsers.
 //! * For tests: [`control`] is a second port that changes the phone's state, and [`fault`] injects failures.
 
@@ -11,6 +11,7 @@ mod adbd;
 pub mod app;
 pub mod clock;
 pub mod control;
+pub mod dump;
 pub mod fault;
 pub mod http;
 pub mod ids;
@@ -23,6 +24,7 @@ pub mod refs;
 mod routes;
 pub mod scene;
 pub mod server;
+mod shell;
 pub mod site;
 pub mod wire;
 

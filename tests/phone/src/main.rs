@@ -25,6 +25,9 @@ struct Args {
     /// Port that simulates USB, for `adb connect 127.0.0.1:PORT`; 0 picks a free one; no USB by default
     #[arg(long)]
     adb_port: Option<u16>,
+    /// Time that a dump of the screen over adb takes, in milliseconds; real phones take about a second
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    dump_ms: u64,
     /// Port of the practice site, a shop for browsers; 0 picks a free one; no site by default
     #[arg(long, value_name = "PORT")]
     site: Option<u16>,
@@ -43,6 +46,9 @@ struct Args {
     /// Additional app, as a JSON file; repeatable
     #[arg(long, value_name = "FILE")]
     app: Vec<PathBuf>,
+    /// Dump of a screen to show instead of the apps: the XML of `uiautomator dump`, or a page source of Appium
+    #[arg(long, value_name = "FILE", conflicts_with = "open")]
+    dump: Option<PathBuf>,
     /// App to open at startup
     #[arg(long, value_name = "PACKAGE")]
     open: Option<String>,
@@ -77,6 +83,7 @@ fn main() -> ExitCode {
 fn run(args: Args) -> Result<(), String> {
     let mut setup = Setup::new(&args.token);
     setup.seed = args.seed;
+    setup.dump_ms = args.dump_ms;
     setup.dialect = if matches!(args.dialect, Dialect::D1) { 1 } else { 2 };
     setup.clock = Arc::new(if matches!(args.clock, ClockKind::Real) { Clock::real() } else { Clock::manual() });
     for file in &args.app {
@@ -95,6 +102,11 @@ fn run(args: Args) -> Result<(), String> {
             && !afd_phone::server::lock(&running.phone).show_page(package, None)
         {
             return Err(format!("no such app: {package:?}"));
+        }
+        if let Some(file) = &args.dump {
+            let read = std::fs::read_to_string(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
+            let shown = afd_phone::dump::parse(&read).map_err(|e| format!("{}: {e}", file.display()))?;
+            afd_phone::server::lock(&running.phone).shown = Some(shown);
         }
         let mut ready =
             json!({"url": running.url(), "control": format!("http://{}", running.control), "pid": std::process::id()});

@@ -42,8 +42,39 @@ impl DrawTarget for Canvas {
     }
 }
 
+/// Draws a scene in its full size, and returns it as PNG.
+pub fn png(scene: &Scene) -> Vec<u8> {
+    let canvas = draw(scene, &[], i32::MAX);
+    let mut out = Vec::new();
+    let mut encoder = png::Encoder::new(&mut out, canvas.width, canvas.height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_compression(png::Compression::Fast);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&canvas.pixels));
+    if written.is_ok() { out } else { Vec::new() }
+}
+
+/// Draws a scene in its full size, and returns it in the raw format of Android 9 and later: width, height, format and colour
+/// space, then four bytes for each pixel.
+pub fn raw(scene: &Scene) -> Vec<u8> {
+    let canvas = draw(scene, &[], i32::MAX);
+    let mut out: Vec<u8> = [canvas.width, canvas.height, 1, 0].into_iter().flat_map(u32::to_le_bytes).collect();
+    out.extend(canvas.pixels.chunks_exact(3).flat_map(|pixel| [pixel[0], pixel[1], pixel[2], 255]));
+    out
+}
+
 /// Draws a scene, scaled down so that neither side exceeds `max_dim` pixels, and returns it as JPEG.
 pub fn jpeg(scene: &Scene, marks: &[Mark], max_dim: i32, quality: u8) -> Vec<u8> {
+    let canvas = draw(scene, marks, max_dim);
+    let mut out = Vec::new();
+    let encoder = jpeg_encoder::Encoder::new(&mut out, quality.clamp(1, 100));
+    let side = |length: u32| u16::try_from(length).unwrap_or(u16::MAX);
+    match encoder.encode(&canvas.pixels, side(canvas.width), side(canvas.height), jpeg_encoder::ColorType::Rgb) {
+        Ok(()) => out,
+        Err(_) => Vec::new(),
+    }
+}
+
+fn draw(scene: &Scene, marks: &[Mark], max_dim: i32) -> Canvas {
     let longest = scene.width.max(scene.height);
     let scale = (f64::from(max_dim.max(1)) / f64::from(longest)).min(1.0);
     let side = |v: i32| ((f64::from(v) * scale).round() as u32).max(1);
@@ -64,13 +95,7 @@ pub fn jpeg(scene: &Scene, marks: &[Mark], max_dim: i32, quality: u8) -> Vec<u8>
         outline(&mut canvas, mark.rect, scale, Rgb888::RED);
         label(&mut canvas, &mark.label, mark.rect, scale, Rgb888::RED);
     }
-    let mut out = Vec::new();
-    let encoder = jpeg_encoder::Encoder::new(&mut out, quality.clamp(1, 100));
-    let (w, h) = (u16::try_from(width).unwrap_or(u16::MAX), u16::try_from(height).unwrap_or(u16::MAX));
-    match encoder.encode(&canvas.pixels, w, h, jpeg_encoder::ColorType::Rgb) {
-        Ok(()) => out,
-        Err(_) => Vec::new(),
-    }
+    canvas
 }
 
 fn draw_node(canvas: &mut Canvas, node: &crate::scene::Node, scale: f64) {

@@ -182,7 +182,8 @@ fn stable_top(phone: &Phone, call: &Call) -> Option<String> {
 
 fn screen(phone: &Phone, call: &Call) -> String {
     let top = stable_top(phone, call).unwrap_or_default();
-    let size = (crate::layout::WIDTH, crate::layout::HEIGHT, crate::layout::DENSITY);
+    let scene = phone.scene();
+    let size = (scene.width, scene.height, scene.density);
     wire::screen_text(scene_of(phone).as_ref(), phone.mode(), (phone.dialect == 2).then_some(top.as_str()), size)
 }
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use afd_proto::daemon::{DaemonStatus, Status};
 use afd_proto::device::{
-    AddResult, ConnectUsbResult, DeviceAdd, DeviceConnectUsb, DeviceDownloads, DeviceHealth, DeviceInfo, DeviceList,
-    DevicePackages, DeviceTabList, DeviceTabs, Devices, DownloadInfo, DownloadList, Health, LeaseInfo, Packages,
-    TabInfo,
+    AddResult, ConnectUsbResult, DeviceAdd, DeviceConnectAdb, DeviceConnectUsb, DeviceDownloads, DeviceHealth,
+    DeviceInfo, DeviceList, DevicePackages, DeviceTabList, DeviceTabs, Devices, DownloadInfo, DownloadList, Health,
+    LeaseInfo, Packages, TabInfo,
 };
 use afd_proto::vocabulary::Reply;
 
@@ -18,6 +18,7 @@ use super::render::human;
 human! {
     DaemonStatus => status;
     DeviceAdd => added;
+    DeviceConnectAdb => added;
     DeviceList => devices;
     DeviceHealth => health;
     DeviceDownloads => |r: &Reply<DownloadList>| downloads(&r.body.downloads);

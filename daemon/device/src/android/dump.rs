@@ -216,7 +216,8 @@ fn node(element: Element<'_>, number: usize, window: usize, parent: Option<usize
         node.text = node.text.filter(|text| Some(text) != hint.as_ref());
         node.desc = node.desc.or(hint);
     }
-    if is("password") && node.text.is_some() {
+    // An empty field shows its hint.
+    if is("password") && node.text.is_some() && node.text != node.desc {
         node.text = Some(mask::HIDDEN.to_owned());
     }
     node.password = is("password");

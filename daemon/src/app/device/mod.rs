@@ -1,5 +1,6 @@
 //! `device.*`: adds, removes, lists, leases and probes devices.
 
+pub mod adb;
 mod downloads;
 pub(in crate::app) mod forwards;
 pub mod shell;

@@ -54,7 +54,7 @@ pub(in crate::app) fn connection(config: &Config, name: &str, url: String) -> Co
 
 /// Returns the serial of the phone to use: the wanted one, else the only one. With `may_connect`, runs `adb connect`
 /// for a wanted network address that is not listed yet.
-async fn choose_phone(adb: &Adb, wanted: Option<&str>, may_connect: bool) -> Result<String> {
+pub(super) async fn choose_phone(adb: &Adb, wanted: Option<&str>, may_connect: bool) -> Result<String> {
     let mut devices = adb.devices().await?;
     let usable =
         |devices: &[AttachedDevice], serial: &str| devices.iter().any(|d| d.serial == serial && d.state == "device");

@@ -56,6 +56,12 @@ pub struct Phone {
     pub shown: Option<(Scene, String)>,
     /// Incremented with every change of the screen.
     pub ui_seq: u64,
+    /// Files that clients wrote over `adb`, by path.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Settings that clients changed over `adb`, by table and name.
+    pub settings: HashMap<(String, String), String>,
+    /// Time that `uiautomator dump` takes, in milliseconds.
+    pub dump_ms: u64,
     seed: u64,
     rng: Rng,
     tasks: BTreeMap<String, Vec<String>>,
@@ -96,6 +102,9 @@ impl Phone {
             requests: HashMap::new(),
             shown: None,
             ui_seq: 1,
+            files: BTreeMap::new(),
+            settings: HashMap::new(),
+            dump_ms: setup.dump_ms,
             seed: setup.seed,
             tasks: BTreeMap::new(),
             front: None,
@@ -191,6 +200,11 @@ impl Phone {
         let elapsed = self.clock.now_ms() - self.entered_at;
         let moving = page.animate_ms < 0 || elapsed < page.animate_ms;
         if moving { 1 + ((elapsed / 30) % 40) as i32 } else { 0 }
+    }
+
+    /// Returns whether the screen stands still.
+    pub fn is_still(&self) -> bool {
+        self.shown.is_some() || self.page().is_none_or(|page| self.jitter(page) == 0)
     }
 
     /// Returns what is on the screen.

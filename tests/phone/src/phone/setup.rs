@@ -20,6 +20,8 @@ pub struct Setup {
     pub token: String,
     /// Dialect of the service, 1 or 2.
     pub dialect: u8,
+    /// Time that `uiautomator dump` takes, in milliseconds.
+    pub dump_ms: u64,
 }
 
 impl Setup {
@@ -31,6 +33,7 @@ impl Setup {
             clock: Arc::new(Clock::real()),
             token: token.to_owned(),
             dialect: 2,
+            dump_ms: 0,
         }
     }
 }

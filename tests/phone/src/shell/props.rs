@@ -1,0 +1,118 @@
+//! Properties and settings: `getprop`, `settings`, `content`, `wm` and `ime`.
+
+use super::{Call, Output};
+use crate::layout::DENSITY;
+use crate::server::lock;
+
+/// Properties of the phone.
+const PROPERTIES: [(&str, &str); 14] = [
+    ("ro.boot.qemu.avd_name", ""),
+    ("ro.build.characteristics", "default"),
+    ("ro.build.version.release", "14"),
+    ("ro.build.version.sdk", "34"),
+    ("ro.product.brand", "practice"),
+    ("ro.product.cpu.abi", "x86_64"),
+    ("ro.product.cpu.abilist", "x86_64,arm64-v8a"),
+    ("ro.product.device", "practice"),
+    ("ro.product.manufacturer", "practice"),
+    ("ro.product.model", "Practice Phone"),
+    ("ro.product.name", "practice"),
+    ("ro.serialno", "PRACTICE0001"),
+    ("sys.boot_completed", "1"),
+    ("persist.sys.locale", "en-US"),
+];
+
+/// Settings as on a new phone, by table and name.
+const SETTINGS: [(&str, &str, &str); 5] = [
+    ("system", "accelerometer_rotation", "1"),
+    ("system", "user_rotation", "0"),
+    ("global", "device_name", "Practice Phone"),
+    ("secure", "default_input_method", "com.practice.keyboard/.Keyboard"),
+    ("global", "airplane_mode_on", "0"),
+];
+
+pub(super) fn getprop(call: &Call<'_>) -> Output {
+    match call.rest().first() {
+        None => {
+            Output::text(PROPERTIES.iter().map(|(name, value)| format!("[{name}]: [{value}]\n")).collect::<String>())
+        }
+        Some(name) => {
+            let value = PROPERTIES.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value);
+            Output::text(format!("{value}\n"))
+        }
+    }
+}
+
+pub(super) fn settings(call: &Call<'_>) -> Output {
+    let args: Vec<&str> =
+        call.rest().into_iter().filter(|arg| *arg != "--user" && *arg != "0" || arg.len() > 6).collect();
+    let args = if args.len() < call.rest().len() { call.rest() } else { args };
+    match args.as_slice() {
+        ["get", table, name, ..] => Output::text(format!("{}\n", value(call, table, name))),
+        ["put", table, name, text, ..] => {
+            lock(call.phone).settings.insert(((*table).to_owned(), (*name).to_owned()), (*text).to_owned());
+            Output::default()
+        }
+        ["delete", table, name, ..] => {
+            let gone = lock(call.phone).settings.remove(&((*table).to_owned(), (*name).to_owned())).is_some();
+            Output::text(format!("Deleted {} rows\n", u8::from(gone)))
+        }
+        ["list", table, ..] => {
+            let of = SETTINGS.iter().filter(|(known, ..)| known == table);
+            Output::text(of.map(|(_, name, _)| format!("{name}={}\n", value(call, table, name))).collect::<String>())
+        }
+        _ => Output::failed("Settings provider (settings) commands:\n", 255),
+    }
+}
+
+/// Returns the value of a setting, or `null`.
+fn value(call: &Call<'_>, table: &str, name: &str) -> String {
+    let set = lock(call.phone).settings.get(&(table.to_owned(), name.to_owned())).cloned();
+    let known =
+        || SETTINGS.iter().find(|(of, known, _)| *of == table && *known == name).map(|(.., value)| (*value).to_owned());
+    set.or_else(known).unwrap_or_else(|| "null".to_owned())
+}
+
+/// Runs `content insert --uri content://settings/TABLE --bind name:s:NAME --bind value:TYPE:VALUE`.
+pub(super) fn content(call: &Call<'_>) -> Output {
+    let args = call.rest();
+    let after = |name: &str| {
+        args.iter()
+            .filter_map(|arg| arg.strip_prefix(name))
+            .find_map(|rest| rest.split_once(':').map(|(_, text)| text.to_owned()))
+    };
+    let table = args.iter().find_map(|arg| arg.strip_prefix("content://settings/"));
+    match (args.first(), table, after("name:"), after("value:")) {
+        (Some(&"insert"), Some(table), Some(name), Some(text)) => {
+            lock(call.phone).settings.insert((table.to_owned(), name), text);
+            Output::default()
+        }
+        (Some(&"query"), ..) => Output::text("No result found.\n"),
+        _ => Output::failed("[ERROR] Unsupported operation\n", 1),
+    }
+}
+
+pub(super) fn wm(call: &Call<'_>) -> Output {
+    match call.rest().as_slice() {
+        ["size"] => {
+            let scene = lock(call.phone).scene();
+            Output::text(format!("Physical size: {}x{}\n", scene.width, scene.height))
+        }
+        ["density"] => Output::text(format!("Physical density: {DENSITY}\n")),
+        ["size" | "density", "reset"] => Output::default(),
+        _ => Output::failed("Error: the practice phone cannot change its size\n", 1),
+    }
+}
+
+pub(super) fn ime(call: &Call<'_>) -> Output {
+    match call.rest().as_slice() {
+        ["list", ..] => Output::text("com.practice.keyboard/.Keyboard\n"),
+        ["set" | "enable" | "disable", name, ..] if *name == "com.practice.keyboard/.Keyboard" => {
+            Output::text(format!("Input method {name} selected for user #0\n"))
+        }
+        ["set" | "enable" | "disable", name, ..] => {
+            Output::failed(format!("Unknown input method {name} cannot be selected for user #0\n"), 255)
+        }
+        _ => Output::failed("ime <command>:\n", 255),
+    }
+}
