@@ -758,6 +758,14 @@ class DownloadListReply(TypedDict):
     traceId: str
 
 
+class DumpOutline(TypedDict):
+    """Result of `observe.dump`."""
+
+    interactive: int
+    outline: str
+    size: NotRequired[List[int]]
+
+
 class Element(TypedDict):
     """An element on the screen, including plain text."""
 
@@ -3321,6 +3329,10 @@ class ObserveMethods:
         """Reads the text of the page, without aliases: of the whole page in a browser, else of what is in sight."""
         return self._call("observe.text", {"device": device, "from": from_, "maxChars": max_chars, "session": session, "waitMs": wait_ms, "within": within}, device=True, session=True)
 
+    def dump(self, *, content: str, max_rows: int | None = None) -> DumpOutline:
+        """Returns the outline of a dump of a screen that the caller has. No device is needed, and nothing is recorded."""
+        return self._call("observe.dump", {"content": content, "maxRows": max_rows})
+
     def last(self, *, device: str | None = None, session: str | None = None) -> LastPageReply:
         """Returns the last observed page of the device, regardless of the observing session, without reading the screen."""
         return self._call("observe.last", {"device": device, "session": session}, device=True, session=True)
@@ -3402,6 +3414,10 @@ class DeviceMethods:
     def downloads(self, *, device: str | None = None, session: str | None = None, wait_ms: int | None = None) -> DownloadListReply:
         """Returns the downloads of a browser since the last call, and saves them as artifacts. At most 20 can wait to be returned."""
         return self._call("device.downloads", {"device": device, "session": session, "waitMs": wait_ms}, device=True, session=True)
+
+    def connect_adb(self, *, name: str | None = None, serial: str | None = None, request_key: str | None = None) -> AddResult:
+        """Adds an Android phone or emulator that `adb` lists, as a device of the kind `adb`. Nothing is installed on it."""
+        return self._call("device.connectAdb", {"name": name, "serial": serial, "requestKey": request_key}, key=True)
 
     def connect_usb(self, *, local_port: int | None = None, name: str | None = None, print_only: bool | None = None, serial: str | None = None, request_key: str | None = None) -> ConnectUsbResult:
         """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device."""

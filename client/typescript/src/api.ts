@@ -569,6 +569,13 @@ export interface DownloadListReply {
 /** What became of a download. */
 export type DownloadStatus = "running" | "complete" | "failed";
 
+/** Result of `observe.dump`. */
+export interface DumpOutline {
+  interactive: number;
+  outline: string;
+  size?: number[];
+}
+
 /** Effect of a method. */
 export type Effect = "read" | "act" | "admin";
 
@@ -3352,6 +3359,11 @@ export class ObserveMethods {
     return this.#call("observe.text", params, { device: true, session: true });
   }
 
+  /** Returns the outline of a dump of a screen that the caller has. No device is needed, and nothing is recorded. */
+  dump(params: { content: string; maxRows?: number }): Promise<DumpOutline> {
+    return this.#call("observe.dump", params, {});
+  }
+
   /** Returns the last observed page of the device, regardless of the observing session, without reading the screen. */
   last(params: { device?: string; session?: string } = {}): Promise<LastPageReply> {
     return this.#call("observe.last", params, { device: true, session: true });
@@ -3454,6 +3466,11 @@ export class DeviceMethods {
   /** Returns the downloads of a browser since the last call, and saves them as artifacts. At most 20 can wait to be returned. */
   downloads(params: { device?: string; session?: string; waitMs?: number } = {}): Promise<DownloadListReply> {
     return this.#call("device.downloads", params, { device: true, session: true });
+  }
+
+  /** Adds an Android phone or emulator that `adb` lists, as a device of the kind `adb`. Nothing is installed on it. */
+  connectAdb(params: { name?: string; serial?: string; requestKey?: string } = {}): Promise<AddResult> {
+    return this.#call("device.connectAdb", params, { key: true });
   }
 
   /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device. */

@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 300;
 /// Reads a dump. Text around the document is ignored. Returns the scene and the activity that it is shown as.
 ///
 /// # Errors
-/// A description of what is wrong, if the text is no dump.
+/// A description of the fault, if the text is no dump.
 pub fn parse(text: &str) -> Result<(Scene, String), String> {
     let start = text.find("<hierarchy").ok_or("there is no <hierarchy> in it")?;
     let end = text.rfind("</hierarchy>").map(|at| at + "</hierarchy>".len()).filter(|end| *end > start);

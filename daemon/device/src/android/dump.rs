@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use afd_proto::vocabulary::Role;
 use roxmltree::{Document, ParsingOptions};
 
-use super::{finish, xml};
+use super::finish::{finish, mask_password};
+use super::xml;
 use afd_screen::page::mask;
 use afd_screen::page::snapshot::{Flag, Flags, Node, Rect, Snapshot, Traits, Window, WindowKind};
 
@@ -25,7 +26,7 @@ pub enum DumpError {
     /// The text contains no dump.
     #[error("there is no `<hierarchy>` in it")]
     Missing,
-    /// The XML is not well formed.
+    /// The XML is malformed.
     #[error("the XML cannot be read: {0}")]
     Malformed(String),
 }
@@ -48,7 +49,7 @@ pub struct Known {
 /// Reads a dump. Text around the document is ignored.
 ///
 /// # Errors
-/// If there is no document, or if its XML is not well formed.
+/// If there is no document, or if its XML is malformed.
 pub fn parse(output: &str, known: Known) -> Result<Snapshot, DumpError> {
     let document = xml::repaired(xml::document(output).ok_or(DumpError::Missing)?);
     let options = ParsingOptions { nodes_limit: MAX_ITEMS, ..ParsingOptions::default() };
@@ -221,7 +222,7 @@ fn node(element: Element<'_>, number: usize, window: usize, parent: Option<usize
         node.text = Some(mask::HIDDEN.to_owned());
     }
     node.password = is("password");
-    super::mask_password(&mut node);
+    mask_password(&mut node);
     Some(node)
 }
 

@@ -69,6 +69,11 @@ fn is_shell_safe(text: &str, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= MAX_PART && text.chars().all(|c| c.is_ascii_alphanumeric() || allowed(c))
 }
 
+/// Returns the app (the package) from a place of the form `package/activity`.
+pub fn app_of(place: &str) -> Option<&str> {
+    place.split_once('/').map(|(app, _)| app)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 
-use super::app_of;
+use super::names::app_of;
 use afd_screen::page::WindowKind;
 use afd_screen::page::layers;
 use afd_screen::page::snapshot::Snapshot;

@@ -14,8 +14,9 @@ use super::input::Page;
 use crate::DriverError;
 
 /// Function of an element that adds the guard. `hit` is the node that was at the point; `digits` is whether the numbers
-/// in the text of the element count; `drag` is whether the press is the beginning of a drag, whose release may be anywhere.
-const ADD: &str = "function(hit, digits, drag) {
+/// in the text of the element count; `drag` is whether the press is the beginning of a drag, whose release may be anywhere;
+/// `name` is the name that the element had when it was read, if its texts should give it.
+const ADD: &str = "function(hit, digits, drag, name) {
     const el = this.nodeType === 1 ? this : this.parentElement;
     const view = el?.ownerDocument?.defaultView;
     if (!view) return;
@@ -32,6 +33,14 @@ const ADD: &str = "function(hit, digits, drag) {
     let seen = el;
     for (let root = el.getRootNode(); root.mode === 'closed'; root = seen.getRootNode()) seen = root.host;
     let before = text(), pressed = false;
+    // The browser may have read the name a moment after the text changed, so the text itself is compared too. A name from
+    // elsewhere shares no word with it for good.
+    const words = text => text.toLowerCase().match(/\\p{L}{3,}/gu) || [];
+    const named = '[aria-label],[aria-labelledby],[alt],[title],input,textarea,select';
+    if (name && !isField && !field && !el.matches(named) && !el.querySelector(named)) {
+        const now = new Set(words(el.textContent)), wanted = words(name);
+        if (now.size && wanted.length && !wanted.some(word => now.has(word))) guard.stopped = 'changed';
+    }
     const check = (event, inside) => {
         if (!event.isTrusted) return;
         // Whatever should have removed the guard is gone, for example a frame.
@@ -127,9 +136,10 @@ impl Page<'_> {
             (name, seen.owner_of(wanted))
         };
         let digits = name.as_ref().is_some_and(|(_, is_only)| !is_only);
-        guards.push(self.add(wanted, hit, (digits, drag)).await?);
+        let known = name.as_ref().map(|(name, _)| name.as_str());
+        guards.push(self.add(wanted, hit, (digits, drag), known).await?);
         if let Some(owner) = owner {
-            guards.push(self.add(owner, None, (digits, drag)).await?);
+            guards.push(self.add(owner, None, (digits, drag), None).await?);
         }
         let is_other = match &name {
             None => false,
@@ -141,7 +151,13 @@ impl Page<'_> {
         if is_other { Err(changed("it has another name now")) } else { Ok(()) }
     }
 
-    async fn add(&self, node: i64, hit: Option<i64>, (digits, drag): (bool, bool)) -> Result<Guard, DriverError> {
+    async fn add(
+        &self,
+        node: i64,
+        hit: Option<i64>,
+        (digits, drag): (bool, bool),
+        name: Option<&str>,
+    ) -> Result<Guard, DriverError> {
         let gone = || changed("it is gone");
         let (place, hit, frame) = {
             let seen = self.running.seen(&self.tab.session);
@@ -161,7 +177,7 @@ impl Page<'_> {
             None => None,
         };
         let hit = hit.map_or(json!({"value": null}), |hit| json!({"objectId": hit}));
-        let arguments = json!([hit, {"value": digits}, {"value": drag}]);
+        let arguments = json!([hit, {"value": digits}, {"value": drag}, {"value": name}]);
         let add = json!({"objectId": object, "functionDeclaration": ADD, "arguments": arguments, "silent": true});
         self.ask(&session, "Runtime.callFunctionOn", add).await?;
         Ok(Guard { session, object })

@@ -25,12 +25,15 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
             continue;
         }
         let value = match (key.kind, key.name) {
+            // The URL of the device fits no other kind.
+            (Kind::Choice(_), "kind") => "autofish",
             (Kind::Choice(words), _) => words[words.len() - 1],
             (_, "url" | "remote.url" | "model.base_url" | "recall.endpoint_url" | "recall.qdrant_url") => "http://h:2",
             (_, "browser.attach") => "http://127.0.0.1:9222",
             (_, "model.provider") => "openai",
             (_, "recall.qdrant_collection") => "some_text",
             (_, "conversation.max_tokens" | "model.max_input_chars") => "7000",
+            (_, "dump_timeout_ms") => "700",
             (Kind::Number, _) => "7",
             (Kind::Flag, _) if key.file_only => "false",
             (Kind::Flag, _) => "true",
