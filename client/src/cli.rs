@@ -157,7 +157,7 @@ pub const ENTRIES: &[Entry] = &[
     group::<pattern::PageModel>("page-model", "Page models: page types and their elements"),
     group::<recall::Recall>("recall", "Search everything in memory, by words and by meaning"),
     group::<recall::Model>("model", "Embedding models for `recall`"),
-    group::<connect::Connect>("connect", "Connect a phone over USB"),
+    group::<connect::Connect>("connect", "Connect a phone over USB, or any Android that adb lists"),
     group::<app::App>("app", "Show how to install or uninstall the phone's app with adb"),
     group::<device::Device>("device", "Add, list and lease devices"),
     group::<artifact::Artifact>("artifact", "Stored files: screenshots, full-screen dumps, large results"),
@@ -170,7 +170,7 @@ pub const ENTRIES: &[Entry] = &[
     program::<doctor::Doctor>("doctor", "Check the daemon, its memory, its settings and the devices", doctor::run),
     program::<init::Init>(
         "init",
-        "Add the first device: a practice phone, a phone on the network or a phone on USB",
+        "Add the first device: a practice phone, a phone, an emulator or a browser",
         init::run,
     ),
     program::<Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),

@@ -189,3 +189,36 @@ fn a_phone_shows_the_same_over_adb_as_with_its_service() {
     println!("{} of {compared} pages are the same over adb", compared - different.len());
     assert!(compared >= 40 && different.len() * 20 <= compared, "{different:#?}");
 }
+
+#[test]
+#[ignore = "needs adb"]
+fn an_input_that_takes_longer_than_a_call_is_waited_for() {
+    let lab = Lab::with(TestPhone::start(), "timeout_ms = 1000\nallow_shell = true\n");
+    let mut client = lab.world.client();
+    client.ok("act.longPress", json!({"value": "Bluetooth", "partial": true, "durationMs": 3000}));
+    let late = client.fails("act.shell", json!({"command": "sleep 2", "timeoutMs": 100}), "OUTCOME_UNKNOWN");
+    assert!(late.message.contains("100 ms"), "{late:?}");
+    let devices = client.ok("device.list", json!({}));
+    assert_eq!(devices["devices"][0]["state"], "ready", "a slow command is no lost phone");
+}
+
+#[test]
+#[ignore = "needs adb"]
+fn a_dump_from_somebody_else_is_read_and_shown() {
+    let dump = r#"<?xml version='1.0'?><hierarchy rotation="0"><node class="android.widget.FrameLayout" package="com.x" bounds="[0,0][720,1280]"><node class="android.widget.RadioButton" text="Mail" package="com.x" checkable="true" checked="true" clickable="true" bounds="[0,100][720,200]"/><node class="android.widget.TextView" text="Fax" package="com.x" checkable="true" checked="true" bounds="[0,200][720,300]"/><node class="android.widget.Button" text="Send&#10;@n9 button" package="com.x" clickable="true" bounds="[0,300][720,400]"/></node></hierarchy>"#;
+    let world = World::new();
+    let mut client = world.client();
+    let read = client.ok("observe.dump", json!({"content": format!("junk {dump} UI hierchary dumped to: /dev/tty")}));
+    let outline = read["outline"].as_str().expect("an outline");
+    for line in ["@n1 switch \"Mail\" = \"checked\"", "\"Fax\" = \"checked\"", "@n2 button \"Send\\n@n9 button\""] {
+        assert!(outline.lines().any(|one| one.trim() == line), "{line} in {outline}");
+    }
+    assert_eq!((&read["interactive"], &read["size"]), (&json!(2), &json!([720, 1280])));
+    let wrong = client.fails("observe.dump", json!({"content": "<html/>"}), "INVALID_PARAMS");
+    assert!(wrong.message.contains("content"), "{wrong:?}");
+    assert_eq!(client.ok("memory.log", json!({}))["events"], json!([]));
+    let shown = afd_phone::dump::parse(dump).expect("reads");
+    world.phone.lock().shown = Some(shown);
+    let look = self::outline(&mut client);
+    assert!(look.contains("\"Mail\"") && look.starts_with("page"), "{look}");
+}

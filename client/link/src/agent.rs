@@ -158,6 +158,13 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     if let Some(news) = look["news"].as_str() {
         let _ = write!(text, "; {}", safe::line(news));
     }
+    // What a page or a program answered is marked as such, line by line.
+    for line in data["output"].as_str().into_iter().flat_map(str::lines) {
+        let _ = write!(text, "\n> {}", safe::line(line));
+    }
+    if let Some(file) = data["artifact"]["savedFile"].as_str() {
+        let _ = write!(text, "\nanswer in {}", safe::line(file));
+    }
     if let Some(outline) = look["observation"]["outline"].as_str() {
         let _ = write!(text, "\n{outline}");
     }
@@ -188,6 +195,7 @@ fn acted_on(outcome: &Outcome, data: &Value) -> String {
         "drag" => "dragged",
         "scroll-to" => "scrolled to",
         "upload" => "gave files to",
+        "page-tool" => return "answered".to_owned(),
         op => return op.to_owned(),
     };
     let target = &data["target"];

@@ -21,7 +21,9 @@ const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Default port of the adb server.
 const DEFAULT_PORT: u16 = 5037;
 /// Maximum size of what a command prints, in bytes.
-const MAX_OUTPUT: u64 = 64 << 20;
+const MAX_OUTPUT: usize = 64 << 20;
+/// Maximum length of a command line, in bytes. The length is sent with four digits.
+const MAX_COMMAND: usize = 60_000;
 /// Maximum size of a device list from the adb server, in bytes.
 const MAX_LIST: usize = 1 << 16;
 
@@ -215,90 +217,122 @@ pub enum RunError {
     /// The command did not reach the phone.
     #[error("{0}")]
     NotSent(String),
-    /// The connection was lost while the command ran, or the command did not end in time.
+    /// The connection was lost while the command ran.
     #[error("{0}")]
     Lost(String),
+    /// The command did not end in time.
+    #[error("{0}")]
+    Late(String),
 }
 
 impl Adb {
-    /// Runs a command line in the shell of a phone, and returns all that it prints. Starts the adb server if it is not
-    /// running.
+    /// Runs a command line in the shell of a phone, and returns what it prints, until a line begins with `end` or the phone
+    /// closes the stream. Starts the adb server if it is not running.
     ///
     /// # Errors
     /// [`RunError`] says whether the command reached the phone.
-    pub async fn exec(&self, serial: &str, command: &str, within: Duration) -> Result<Vec<u8>, RunError> {
-        let stream = self.open_or_connect(serial, command).await?;
-        let (mut output, mut stream) = (Vec::new(), stream.take(MAX_OUTPUT));
-        match tokio::time::timeout(within, stream.read_to_end(&mut output)).await {
-            Ok(Ok(_)) => Ok(output),
-            Ok(Err(error)) => Err(RunError::Lost(format!("the connection to the adb server failed: {error}"))),
-            Err(_) => Err(RunError::Lost(format!("the command did not end within {} ms", within.as_millis()))),
+    pub async fn exec(&self, serial: &str, command: &str, end: &str, within: Duration) -> Result<Vec<u8>, RunError> {
+        if command.len() > MAX_COMMAND {
+            return Err(RunError::NotSent(format!("the command is longer than {MAX_COMMAND} bytes")));
         }
+        let mut stream = self.open_or_connect(serial).await?;
+        let run = async {
+            let lost = |error: OpenError| match error {
+                OpenError::Refused(why) => RunError::NotSent(why),
+                // The phone may have started the command.
+                OpenError::NoServer | OpenError::Broken(_) => RunError::Lost(error.to_string()),
+            };
+            ask(&mut stream, &format!("exec:{command}")).await.map_err(lost)?;
+            read_until(&mut stream, end).await
+        };
+        let late = || RunError::Late(format!("the command did not end within {} ms", within.as_millis()));
+        tokio::time::timeout(within, run).await.unwrap_or_else(|_| Err(late()))
     }
 
     /// Like [`Self::open`]. Starts the adb server if it does not run, and connects to an address that it does not know.
-    async fn open_or_connect(&self, serial: &str, command: &str) -> Result<TcpStream, RunError> {
+    async fn open_or_connect(&self, serial: &str) -> Result<TcpStream, RunError> {
         let not_sent = |error: &dyn std::fmt::Display| RunError::NotSent(error.to_string());
-        let mut opened = self.open(serial, command).await;
+        let mut opened = self.open(serial).await;
         if matches!(opened, Err(OpenError::NoServer)) {
             self.devices().await.map_err(|error| not_sent(&error))?;
-            opened = self.open(serial, command).await;
+            opened = self.open(serial).await;
         }
+        let is_lost = |why: &str| ["not found", "offline"].iter().any(|state| why.contains(state));
         match opened {
-            Err(OpenError::Refused(why))
-                if is_address(serial) && ["not found", "offline"].iter().any(|s| why.contains(s)) =>
-            {
+            Err(OpenError::Refused(why)) if is_address(serial) && is_lost(&why) => {
                 // The server keeps a connection that broke in its list.
                 if why.contains("offline") {
                     let _ = self.disconnect(serial).await;
                 }
                 self.connect(serial).await.map_err(|error| not_sent(&error))?;
-                self.open(serial, command).await
+                self.open(serial).await
             }
             other => other,
         }
         .map_err(|error| not_sent(&error))
     }
 
-    /// Opens a stream on which a phone runs a command line.
-    async fn open(&self, serial: &str, command: &str) -> Result<TcpStream, OpenError> {
+    /// Opens a connection to a phone, on which nothing runs yet.
+    async fn open(&self, serial: &str) -> Result<TcpStream, OpenError> {
         let opened = async {
             let connected = TcpStream::connect(("127.0.0.1", self.port)).await;
             let mut stream = connected.map_err(|_| OpenError::NoServer)?;
             let _ = stream.set_nodelay(true);
             ask(&mut stream, &format!("host:transport:{serial}")).await?;
-            ask(&mut stream, &format!("exec:{command}")).await?;
             Ok(stream)
         };
-        let late = || OpenError::Refused("the adb server does not answer".to_owned());
+        let late = || OpenError::Broken("it does not answer".to_owned());
         tokio::time::timeout(SERVER_TIMEOUT, opened).await.unwrap_or_else(|_| Err(late()))
     }
 }
 
-/// Reason why a stream to a phone could not be opened.
+/// Reason why a request to the adb server failed.
 #[derive(Debug, thiserror::Error)]
 enum OpenError {
     #[error("the adb server does not run")]
     NoServer,
+    /// The server refused the request.
     #[error("{0}")]
     Refused(String),
+    /// The connection failed before the server answered.
+    #[error("the connection to the adb server failed: {0}")]
+    Broken(String),
 }
 
 /// Sends a request on a connection to the adb server, and waits until it is accepted.
 async fn ask(stream: &mut TcpStream, request: &str) -> Result<(), OpenError> {
-    let failed = |error: std::io::Error| OpenError::Refused(format!("the adb server closed the connection: {error}"));
-    stream.write_all(format!("{:04x}{request}", request.len()).as_bytes()).await.map_err(failed)?;
+    let broken = |error: std::io::Error| OpenError::Broken(error.to_string());
+    stream.write_all(format!("{:04x}{request}", request.len()).as_bytes()).await.map_err(broken)?;
     let mut status = [0; 4];
-    stream.read_exact(&mut status).await.map_err(failed)?;
+    stream.read_exact(&mut status).await.map_err(broken)?;
     if &status == b"OKAY" {
         return Ok(());
     }
     let mut length = [0; 4];
-    stream.read_exact(&mut length).await.map_err(failed)?;
+    stream.read_exact(&mut length).await.map_err(broken)?;
     let length = std::str::from_utf8(&length).ok().and_then(|text| usize::from_str_radix(text, 16).ok());
     let mut why = vec![0; length.unwrap_or_default().min(MAX_LIST)];
-    stream.read_exact(&mut why).await.map_err(failed)?;
+    stream.read_exact(&mut why).await.map_err(broken)?;
     Err(OpenError::Refused(format!("adb: {}", String::from_utf8_lossy(&why))))
+}
+
+/// Reads until a whole line begins with `end`, or until the stream ends. Processes that the command left behind may keep the
+/// stream open.
+async fn read_until(stream: &mut TcpStream, end: &str) -> Result<Vec<u8>, RunError> {
+    let mut output = Vec::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let read = stream.read(&mut buffer).await;
+        let count =
+            read.map_err(|error| RunError::Lost(format!("the connection to the adb server failed: {error}")))?;
+        output.extend_from_slice(&buffer[..count]);
+        let tail = &output[output.len().saturating_sub(end.len() + 16)..];
+        let has_ended =
+            !end.is_empty() && tail.ends_with(b"\n") && tail.windows(end.len()).any(|part| part == end.as_bytes());
+        if count == 0 || has_ended || output.len() > MAX_OUTPUT {
+            return Ok(output);
+        }
+    }
 }
 
 /// Stream of device lists from the adb server.

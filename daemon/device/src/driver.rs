@@ -57,7 +57,10 @@ pub enum Input {
     Text(Secret),
     /// A touch of the element with this node id, which must reach no other element; the touch alone reaches whatever is at
     /// its point. Only for devices whose elements keep their node ids ([`Reveals`]).
-    On(String, Box<Input>),
+    ///
+    /// The second value is the text of the element when it was chosen, unless it is a field; devices refuse the touch if the
+    /// element has another text by then.
+    On(String, Option<String>, Box<Input>),
     /// Tap at `(x, y)`, in device pixels, on an element that asks for files, followed by the files that it gets.
     Upload(f64, f64, Vec<PathBuf>),
     /// Choice of the tab with this id; `new` opens a tab.

@@ -76,6 +76,9 @@ pub enum DriverError {
     /// The action was sent but its response was lost, so it is unknown whether the action happened.
     #[error("the action was sent, but its response was lost: {0}")]
     Lost(String),
+    /// The device works, but what was asked for has not answered, so it is unknown what became of it.
+    #[error("the action was sent, but it has not been answered: {0}")]
+    Unanswered(String),
     /// Devices of this kind do not support the operation.
     #[error("a device of kind {kind} {what}")]
     Unsupported {
@@ -106,7 +109,7 @@ impl DriverError {
             DriverError::Auth(_) => ErrorCode::DeviceAuth,
             DriverError::Refused { .. } | DriverError::Protocol(_) => ErrorCode::DeviceError,
             DriverError::Covered(_) => ErrorCode::TargetCovered,
-            DriverError::Lost(_) => ErrorCode::OutcomeUnknown,
+            DriverError::Lost(_) | DriverError::Unanswered(_) => ErrorCode::OutcomeUnknown,
             DriverError::Unsupported { .. } => ErrorCode::Unsupported,
             DriverError::QueueFull(_) => ErrorCode::LimitExceeded,
             DriverError::Failed(_) => ErrorCode::Internal,
@@ -121,7 +124,9 @@ impl DriverError {
             DriverError::Refused { message, .. } => message.advice.unwrap_or("observe again"),
             DriverError::Protocol(why) => why.advice.unwrap_or("check that the URL is that of the device"),
             DriverError::Covered(_) => "close what covers it, or wait until it has moved, and observe again",
-            DriverError::Lost(_) => "it may have taken effect: observe again before deciding whether to repeat it",
+            DriverError::Lost(_) | DriverError::Unanswered(_) => {
+                "it may have taken effect: observe again before deciding whether to repeat it"
+            }
             DriverError::Unsupported { instead, .. } => instead,
             DriverError::QueueFull(_) => "wait for responses to pending calls before sending more",
             DriverError::Failed(_) => "try again; `afctl status` shows the devices and the background tasks",

@@ -248,7 +248,9 @@ impl Device {
             Some(DriverError::Auth(_)) => DeviceState::Unauthorized,
             Some(DriverError::Protocol(_)) => DeviceState::Failing,
             // The device responded, so it is reachable.
-            Some(DriverError::Refused { .. } | DriverError::Covered(_)) => DeviceState::Ready,
+            Some(DriverError::Refused { .. } | DriverError::Covered(_) | DriverError::Unanswered(_)) => {
+                DeviceState::Ready
+            }
             // These errors do not concern the state of the device.
             Some(DriverError::QueueFull(_) | DriverError::Failed(_) | DriverError::Unsupported { .. }) => return,
         };

@@ -91,6 +91,16 @@ fn neither_input_nor_answer_is_recorded() {
 }
 
 #[test]
+#[ignore = "needs chromium"]
+fn output_for_agents_quotes_the_answer() {
+    let lab = Lab::new("/tools");
+    let args = ["-o", "agent", "act", "page-tool", "put", r#"{"tea": "Ginger", "count": 2}"#];
+    let run = crate::command_line::afctl(lab.world.dir()).env("AFD_SOCKET", lab.world.socket()).args(args).output();
+    let output = String::from_utf8_lossy(&run.expect("runs").stdout).into_owned();
+    assert!(output.starts_with("answered: done\n> added Ginger\npage"), "{output}");
+}
+
+#[test]
 fn a_phone_has_no_tools_of_pages() {
     let world = afd_tests::World::new();
     world.client().fails("act.pageTool", json!({"tool": "put"}), "UNSUPPORTED");

@@ -39,7 +39,7 @@ pub(super) fn insert_device(
     if device.timeout_ms != 10_000 {
         table["timeout_ms"] = value(i64::try_from(device.timeout_ms).unwrap_or(i64::MAX));
     }
-    if device.dump_timeout_ms != 3_000 {
+    if device.dump_timeout_ms != 5_000 {
         table["dump_timeout_ms"] = value(i64::try_from(device.dump_timeout_ms).unwrap_or(i64::MAX));
     }
     if device.proxy != Proxy::Auto {

@@ -87,7 +87,7 @@ sections! {
         timeout_ms: u64 [range 1..=600_000] = 10_000;
         /// Maximum wait for a dump of the screen of a device of the kind `adb`, in milliseconds. A screen that never stands still
         /// gives none.
-        dump_timeout_ms: u64 [range 500..=60_000] = 3_000;
+        dump_timeout_ms: u64 [range 500..=60_000] = 5_000;
         /// Whether requests use the system's proxy; `auto` uses it except for phones on this machine or in a private or
         /// overlay network.
         proxy: Proxy = Proxy::Auto;

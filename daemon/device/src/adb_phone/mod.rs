@@ -3,6 +3,7 @@
 //! The screen comes from `uiautomator dump`, which waits until the screen stands still; activity, keyboard and size come from
 //! `dumpsys` in the same round trip. Input goes through the commands that every Android has: `input`, `am`, `pm`.
 
+mod apps;
 mod screen;
 mod shell;
 mod typing;
@@ -19,8 +20,7 @@ use super::adb::{Adb, RunError};
 use super::android;
 use super::usb::AdbSettings;
 use super::{
-    BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, Intents, Key, Packages,
-    ScreenshotOptions, Shell,
+    BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Intents, Key, Packages, ScreenshotOptions, Shell,
 };
 use afd_base::config::DeviceSettings;
 use afd_base::task::run_blocking;
@@ -30,10 +30,17 @@ use shell::{quoted, script};
 
 /// Size of a screen whose size is not known.
 const SIZE: (i32, i32) = (1080, 1920);
+/// Maximum length of the phone's message in an error, in characters.
+const MAX_MESSAGE: usize = 1_000;
 /// Duration of a swipe that scrolls, in milliseconds. A faster one would fling the content.
 const SCROLL_MS: u32 = 400;
+/// Command that opens an app.
+const START: &str = "am start -a android.intent.action.MAIN -c android.intent.category.LAUNCHER -f 0x10200000";
 /// What Android prints before the reason why a command failed.
-const FAILURES: [&str; 4] = ["Error:", "Error type", "Exception", "** No activities found"];
+const FAILURES: [&str; 5] = ["Error:", "Error type", "Exception occurred", "java.lang.", "** No activities found"];
+/// Time that the phone needs for one key, and to start `input`, in milliseconds, at most.
+const KEY_MS: u64 = 30;
+const START_MS: u64 = 1_500;
 
 /// Driver for one phone.
 pub struct AdbPhone {
@@ -50,6 +57,7 @@ pub struct AdbPhone {
 /// What is known of a phone.
 #[derive(Debug, Clone, Default)]
 struct KnownPhone {
+    /// Size of the screen as it was turned when it was read last; `None` if it was not.
     size: Option<(i32, i32)>,
     /// Whether dumps must be written to a file, because the phone prints none.
     needs_file: bool,
@@ -70,33 +78,40 @@ impl AdbPhone {
         }
     }
 
-    /// Runs a command line, and returns what it prints.
-    async fn run(&self, command: &str, within: Duration) -> Result<Vec<u8>, RunError> {
+    /// Runs a command line, and returns what it prints until a line begins with `end`.
+    async fn run(&self, command: &str, end: &str, within: Duration) -> Result<Vec<u8>, RunError> {
         let adb = Adb::new(&self.adb.read());
-        adb.exec(&self.serial, command, within).await
+        adb.exec(&self.serial, command, end, within).await
     }
 
     /// Runs a command line that changes nothing, and returns what it prints.
     async fn query(&self, command: &str) -> Result<String, DriverError> {
-        let output = self.run(command, self.timeout).await.map_err(of_read)?;
+        let output = self.run(command, "", self.timeout).await.map_err(of_read)?;
         Ok(String::from_utf8_lossy(&output).into_owned())
     }
 
-    /// Runs a command line that acts on the phone, and returns what it prints.
-    async fn act(&self, command: &str) -> Result<String, DriverError> {
+    /// Runs a command line that acts on the phone, and returns what it prints. `takes` is the time that it needs for itself,
+    /// and `parts` the number of inputs in it.
+    async fn act(&self, command: &str, takes: Duration, parts: usize) -> Result<String, DriverError> {
         let script = script(command);
-        let output = self.run(&script.text, self.timeout).await.map_err(of_input)?;
+        let output = self.run(&script.text, &script.mark, self.timeout + takes).await.map_err(of_input)?;
         let (output, code) = script.result(&String::from_utf8_lossy(&output));
         let code = code.ok_or_else(|| DriverError::Lost("the phone's shell ended before the command".to_owned()))?;
-        let failed = FAILURES.iter().any(|mark| output.contains(mark));
-        match code == 0 && !failed {
-            true => Ok(output.trim().to_owned()),
-            false => Err(refused(&output, code)),
+        match (code, failure(&output)) {
+            (0, None) => Ok(output.trim().to_owned()),
+            // Some of the inputs may have been performed.
+            (_, why) if parts > 1 => Err(DriverError::Lost(why.unwrap_or_else(|| format!("code {code}")))),
+            (code, _) => Err(refused(&output, code)),
         }
     }
 
-    fn size(&self) -> (i32, i32) {
-        self.known.lock().size.unwrap_or(SIZE)
+    /// Returns the size of the screen as it is turned now.
+    async fn size(&self) -> Result<(i32, i32), DriverError> {
+        let known = self.known.lock().size;
+        match known {
+            Some(size) => Ok(size),
+            None => Ok(screen::turned_size(&self.query(screen::SIZE).await?).unwrap_or(SIZE)),
+        }
     }
 
     async fn read(&self) -> Result<Snapshot, DriverError> {
@@ -104,12 +119,12 @@ impl AdbPhone {
         let request = screen::Request::new(known.needs_file, (!known.lacks_timeout).then_some(self.dump_timeout));
         // A phone without `timeout` ends a dump itself, after at most 11 seconds.
         let within = self.timeout.max(self.dump_timeout + Duration::from_secs(12));
-        let output = self.run(&request.command, within).await.map_err(of_read)?;
+        let output = self.run(&request.command, "", within).await.map_err(of_read)?;
         let answer = request.read(&String::from_utf8_lossy(&output));
         let lacks_timeout = answer.lacks_timeout && !known.lacks_timeout;
         let needs_file = answer.lacks_document && !known.needs_file;
         *self.known.lock() = KnownPhone {
-            size: answer.size.or(known.size),
+            size: known.size,
             needs_file: known.needs_file || needs_file,
             lacks_timeout: known.lacks_timeout || lacks_timeout,
         };
@@ -117,13 +132,17 @@ impl AdbPhone {
             return Box::pin(self.read()).await;
         }
         let mut snapshot = answer.snapshot()?;
+        self.known.lock().size = snapshot.size.filter(|_| !snapshot.nodes.is_empty());
         self.activities.apply(&mut snapshot);
         Ok(snapshot)
     }
 
-    /// Returns the component that an app starts with.
+    /// Returns the component that an app starts with: the one that the system would open, else the first one.
     async fn main_activity(&self, app: &str) -> Result<String, DriverError> {
-        let command = format!("cmd package resolve-activity --brief -c android.intent.category.LAUNCHER {app}");
+        const LAUNCHER: &str = "-a android.intent.action.MAIN -c android.intent.category.LAUNCHER";
+        let command = format!(
+            "cmd package resolve-activity --brief {LAUNCHER} {app}; cmd package query-activities --brief {LAUNCHER}"
+        );
         let output = self.query(&command).await?;
         let component = output.lines().map(str::trim).find(|line| line.starts_with(&format!("{app}/")));
         component.map(str::to_owned).ok_or_else(|| DriverError::Refused {
@@ -147,12 +166,15 @@ impl AdbPhone {
             Input::LongPress(x, y, ms) => swipe("swipe", [*x, *y, *x, *y], *ms),
             Input::Swipe(points, ms) => swipe("swipe", *points, *ms),
             Input::Drag(points, ms) => swipe("draganddrop", *points, *ms),
-            Input::Scroll(direction, amount) => swipe("swipe", scroll(self.size(), *direction, *amount), SCROLL_MS),
+            Input::Scroll(direction, amount) => {
+                swipe("swipe", scroll(self.size().await?, *direction, *amount), SCROLL_MS)
+            }
             Input::Back => "input keyevent 4".to_owned(),
             Input::Home => "input keyevent 3".to_owned(),
             Input::Keys(keys) => format!("input keyevent {}", codes(keys)),
             Input::Text(text) => typing::command(text.expose()),
-            Input::Launch(app) => format!("am start -n {}", quoted(&self.main_activity(app).await?)),
+            // As the launcher does it, so that an app that runs comes to the front as it is.
+            Input::Launch(app) => format!("{START} -n {}", quoted(&self.main_activity(app).await?)),
             Input::Stop(app) => format!("am force-stop {app}"),
             Input::Hover(..) | Input::On(..) | Input::Upload(..) | Input::Tab(_) | Input::CloseTab(_) => {
                 return Err(DriverError::Unsupported {
@@ -200,12 +222,32 @@ fn scroll((width, height): (i32, i32), direction: Direction, amount: Amount) -> 
     }
 }
 
+/// Returns the line that says why a command failed; `None` if none does.
+fn failure(output: &str) -> Option<String> {
+    let line = output.lines().map(str::trim).find(|line| FAILURES.iter().any(|mark| line.starts_with(mark)));
+    line.map(|line| line.chars().take(MAX_MESSAGE).collect())
+}
+
 fn refused(output: &str, code: i32) -> DriverError {
-    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = lines().find(|line| FAILURES.iter().any(|mark| line.contains(mark))).or_else(|| lines().next());
+    let why = failure(output).unwrap_or_else(|| output.trim().chars().take(MAX_MESSAGE).collect());
     let message =
-        line.map_or_else(|| format!("the command ended with code {code}"), |line| line.chars().take(300).collect());
+        if why.is_empty() { format!("the command ended with code {code}") } else { format!("{why} (code {code})") };
     DriverError::Refused { status: None, message: message.into() }
+}
+
+/// Returns the time that an input takes, beside that of a command, and the number of its parts.
+fn duration(input: &Input, command: &str) -> (Duration, usize) {
+    let ms = match input {
+        Input::LongPress(_, _, ms) | Input::Swipe(_, ms) | Input::Drag(_, ms) => u64::from(*ms),
+        Input::Keys(keys) => KEY_MS * keys.len() as u64,
+        Input::Text(text) => KEY_MS * text.expose().chars().count() as u64,
+        _ => 0,
+    };
+    let parts = command.matches(" && ").count() + 1;
+    (
+        Duration::from_millis(ms + START_MS * parts as u64),
+        if matches!(input, Input::Keys(keys) if keys.len() > 1) { 2 } else { parts },
+    )
 }
 
 fn of_read(error: RunError) -> DriverError {
@@ -215,7 +257,7 @@ fn of_read(error: RunError) -> DriverError {
 fn of_input(error: RunError) -> DriverError {
     match error {
         RunError::NotSent(why) => DriverError::Unreachable(why.into()),
-        RunError::Lost(why) => DriverError::Lost(why),
+        RunError::Lost(why) | RunError::Late(why) => DriverError::Lost(why),
     }
 }
 
@@ -288,7 +330,7 @@ impl Driver for AdbPhone {
 
     fn screenshot<'a>(&'a self, _: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
         Box::pin(async move {
-            let output = self.run("screencap -p", self.timeout).await.map_err(of_read)?;
+            let output = self.run("screencap -p", "", self.timeout).await.map_err(of_read)?;
             // Phones that fold print a warning before the picture.
             let start = output.windows(4).position(|bytes| bytes == b"\x89PNG");
             let start = start.ok_or_else(|| DriverError::Protocol("the phone gave no picture".into()))?;
@@ -300,7 +342,8 @@ impl Driver for AdbPhone {
     fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         Box::pin(async move {
             let command = self.command(input).await?;
-            self.act(&command).await.map(|_| "done".to_owned())
+            let (takes, parts) = duration(input, &command);
+            self.act(&command, takes, parts).await.map(|_| "done".to_owned())
         })
     }
 
@@ -314,62 +357,6 @@ impl Driver for AdbPhone {
 
     fn intents(&self) -> Option<&dyn Intents> {
         Some(self)
-    }
-}
-
-impl Packages for AdbPhone {
-    fn packages<'a>(
-        &'a self,
-        _: Option<&'a Secret>,
-        filter: Option<&'a str>,
-        system: bool,
-    ) -> DriverFuture<'a, Vec<String>> {
-        Box::pin(async move {
-            let output = self.query(if system { "pm list packages" } else { "pm list packages -3" }).await?;
-            let names = output.lines().filter_map(|line| line.trim().strip_prefix("package:"));
-            let filter = filter.unwrap_or_default().to_lowercase();
-            let mut names: Vec<String> =
-                names.filter(|name| name.to_lowercase().contains(&filter)).map(str::to_owned).collect();
-            names.sort();
-            Ok(names)
-        })
-    }
-}
-
-impl Shell for AdbPhone {
-    fn run<'a>(&'a self, _: Option<&'a Secret>, command: &'a Secret, ms: u32) -> DriverFuture<'a, String> {
-        Box::pin(async move {
-            // A shell of its own, so that an error of syntax ends only that one.
-            let script = script(&format!("sh -c {} </dev/null 2>&1", quoted(command.expose())));
-            let output = self.run(&script.text, Duration::from_millis(ms.into())).await.map_err(of_input)?;
-            let (output, code) = script.result(&String::from_utf8_lossy(&output));
-            match code {
-                Some(0) => Ok(output),
-                Some(code) => Err(refused(&output, code)),
-                None => Err(DriverError::Lost("the phone's shell ended before the command".to_owned())),
-            }
-        })
-    }
-}
-
-impl Intents for AdbPhone {
-    fn check(&self, intent: &Intent) -> Result<(), BadParam> {
-        android::check_intent(intent)
-    }
-
-    fn send<'a>(&'a self, _: Option<&'a Secret>, intent: &'a Intent) -> DriverFuture<'a, String> {
-        Box::pin(async move {
-            let mut command = "am start".to_owned();
-            let parts = [("-a", &intent.action), ("-d", &intent.data), ("-n", &intent.component)];
-            for (option, part) in parts {
-                part.iter().for_each(|part| command.push_str(&format!(" {option} {}", quoted(part))));
-            }
-            for (name, value) in &intent.extras {
-                command.push_str(&format!(" --es {} {}", quoted(name), quoted(value)));
-            }
-            intent.package.iter().for_each(|package| command.push_str(&format!(" -p {}", quoted(package))));
-            self.act(&command).await
-        })
     }
 }
 
@@ -390,6 +377,7 @@ mod tests {
     fn reason_of_a_failure_is_the_line_that_names_it() {
         let output = "Starting: Intent { cmp=a/.B }\nError type 3\nError: Activity class {a/.B} does not exist.\n";
         let DriverError::Refused { message, .. } = refused(output, 1) else { panic!("another error") };
-        assert_eq!(&*message, "Error type 3");
+        assert_eq!(&*message, "Error type 3 (code 1)");
+        assert_eq!(failure("Starting: Intent { act=a.Error: cmp=a/.ExceptionView }\n"), None);
     }
 }

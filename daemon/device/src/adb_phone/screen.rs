@@ -13,12 +13,20 @@ pub const FOCUS: &str = "dumpsys window | grep -E 'mCurrentFocus|mFocusedApp'";
 const WINDOWS: &str = "dumpsys window | grep -E 'mCurrentFocus|mFocusedApp|ITYPE_IME|type=ime'";
 /// Prints whether a keyboard is shown, and the size of the screen.
 const DISPLAY: &str = "dumpsys input_method | grep mInputShown; wm size";
+/// Prints the size of the screen, and how it is turned.
+pub const SIZE: &str = "wm size; dumpsys window | grep -E 'mRotation=|mCurrentRotation='";
 /// File to which phones write dumps that they do not print.
 const FILE: &str = "/data/local/tmp/afd-window-dump.xml";
+/// Share of the height that keyboards usually cover, in percent.
+const KEYBOARD_PERCENT: i32 = 40;
 /// Name of this source of screens.
 const MODE: &str = "UIAUTOMATOR";
 /// Reasons why there is no tree, for callers.
 const RESTLESS: &str = "the screen never stands still, so the phone gives no tree of it: use a screenshot";
+const LATE: &str =
+    "the phone gave no tree within dump_timeout_ms, perhaps because its screen never stands still: use a screenshot";
+const TAKEN: &str = "another program reads the phone's screen, so there is no tree: stop it, or use a screenshot";
+const NO_TREE: &str = "the phone gave no tree of its screen: use a screenshot";
 const NO_WINDOW: &str = "the phone has no window to read at the moment: observe again";
 
 /// A request for the screen.
@@ -35,7 +43,7 @@ pub struct Answer {
     activity: Option<String>,
     keyboard: Option<Rect>,
     /// Width and height of the screen in its natural orientation, in pixels.
-    pub size: Option<(i32, i32)>,
+    size: Option<(i32, i32)>,
     /// Whether the phone lacks the command `timeout`.
     pub lacks_timeout: bool,
     /// Whether the phone says that it made a dump, but did not print it.
@@ -85,15 +93,22 @@ impl Answer {
             Known { activity: activity.clone(), without_activity: false, size, keyboard, mode: MODE.to_owned() };
         match dump::parse(&document, known) {
             Ok(snapshot) => Ok(snapshot),
-            Err(DumpError::Malformed(why)) => {
-                Err(DriverError::Protocol(format!("the dump of the screen: {why}").into()))
+            Err(error @ (DumpError::Malformed(_) | DumpError::TooLarge)) => {
+                Err(DriverError::Protocol(format!("the dump of the screen: {error}").into()))
             }
             Err(DumpError::Missing) if document.lines().any(is_missing) => {
                 let message = "the phone has no `uiautomator`, so its screen cannot be read".into();
                 Err(DriverError::Refused { status: None, message })
             }
             Err(DumpError::Missing) => {
-                let reason = if document.contains("null root node") { NO_WINDOW } else { RESTLESS };
+                let reason = [
+                    ("null root node", NO_WINDOW),
+                    ("could not get idle state", RESTLESS),
+                    ("already registered", TAKEN),
+                    ("Killed", LATE),
+                ];
+                let reason = reason.into_iter().find(|(text, _)| document.contains(text)).map(|(_, reason)| reason);
+                let reason = reason.unwrap_or(if document.trim().is_empty() { LATE } else { NO_TREE });
                 let mode = MODE.to_owned();
                 let mut snapshot =
                     Snapshot { degraded: Some(reason), size, mode, place_knowable: true, ..Snapshot::default() };
@@ -123,14 +138,19 @@ pub fn activity(output: &str) -> Option<String> {
 fn component(word: &str) -> Option<String> {
     let (package, class) = word.split_once('/')?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || "._$".contains(c);
-    if !package.contains('.') || class.is_empty() || !package.chars().chain(class.chars()).all(is_name) {
+    // The system's own dialogs belong to the package `android`.
+    if !(package.contains('.') || package == "android")
+        || class.is_empty()
+        || !package.chars().chain(class.chars()).all(is_name)
+    {
         return None;
     }
     let short = class.strip_prefix(package).filter(|rest| rest.starts_with('.'));
     Some(format!("{package}/{}", short.unwrap_or(class)))
 }
 
-/// Returns the area of the keyboard, if one is shown; its area is empty if the phone does not tell it.
+/// Returns the area of the keyboard, if one is shown. Phones before Android 11 do not tell it; then it is the part of the
+/// screen that keyboards usually cover, because a touch on a key would type.
 fn keyboard(output: &str, size: Option<(i32, i32)>) -> Option<Rect> {
     if !output.lines().any(|line| line.contains("mInputShown=true")) {
         return None;
@@ -140,7 +160,16 @@ fn keyboard(output: &str, size: Option<(i32, i32)>) -> Option<Rect> {
     let frame =
         output.lines().find(is_shown).and_then(|line| dump::bounds(line.split("frame=").nth(1)?.split(' ').next()?));
     let (width, height) = size.unwrap_or_default();
-    Some(frame.unwrap_or(Rect { left: 0, top: height, right: width, bottom: height }))
+    Some(frame.unwrap_or(Rect { left: 0, top: height - height * KEYBOARD_PERCENT / 100, right: width, bottom: height }))
+}
+
+/// Returns the size of the screen as it is turned, from what [`SIZE`] prints.
+pub fn turned_size(output: &str) -> Option<(i32, i32)> {
+    let (width, height) = size(output)?;
+    let is_turned = |line: &str| {
+        ["ROTATION_90", "ROTATION_270", "Rotation=1", "Rotation=3"].iter().any(|turn| line.ends_with(turn))
+    };
+    Some(if output.lines().any(|line| is_turned(line.trim())) { (height, width) } else { (width, height) })
 }
 
 /// Returns the size of the screen: the one that is set, else that of the hardware.
@@ -211,7 +240,9 @@ mod tests {
     fn screen_without_a_tree_says_why() {
         let doubt = |dump: &str| reliability::doubt(&answer(FOCUSED, dump, FOCUSED).snapshot().expect("reads"));
         assert_eq!(doubt("ERROR: could not get idle state.\n"), Some(RESTLESS));
-        assert_eq!(doubt("Killed\n"), Some(RESTLESS));
+        assert_eq!(doubt("Killed\n"), Some(LATE));
+        assert_eq!(doubt(""), Some(LATE));
+        assert_eq!(doubt("java.lang.IllegalStateException: UiAutomationService x already registered!\n"), Some(TAKEN));
         assert_eq!(doubt("ERROR: null root node returned by UiTestAutomationBridge.\n"), Some(NO_WINDOW));
         let missing = answer(FOCUSED, "/system/bin/sh: uiautomator: inaccessible or not found\n", FOCUSED);
         assert!(matches!(missing.snapshot(), Err(DriverError::Refused { .. })));
@@ -224,6 +255,8 @@ mod tests {
         assert_eq!(size("Physical size: 1080x2400\nOverride size: 720x1600\n"), Some((720, 1600)));
         assert_eq!(size("Physical size: 1080x2400\n"), Some((1080, 2400)));
         assert_eq!(size("wm: not found\n"), None);
+        assert_eq!(turned_size("Physical size: 1080x2400\n  mRotation=ROTATION_90\n"), Some((2400, 1080)));
+        assert_eq!(turned_size("Physical size: 1080x2400\n  mRotation=ROTATION_0\n"), Some((1080, 2400)));
     }
 
     #[test]

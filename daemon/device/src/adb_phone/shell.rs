@@ -4,7 +4,8 @@
 pub struct Script {
     /// The command line.
     pub text: String,
-    mark: String,
+    /// Text that begins the line with the exit code.
+    pub mark: String,
 }
 
 /// Returns a command line that runs a command and prints its exit code.

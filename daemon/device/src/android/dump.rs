@@ -13,6 +13,11 @@ use afd_screen::page::snapshot::{Flag, Flags, Node, Rect, Snapshot, Traits, Wind
 
 /// Maximum number of elements and attributes in a document.
 const MAX_ITEMS: u32 = 1_000_000;
+/// Maximum number of roots, or windows, and of elements.
+const MAX_ROOTS: usize = 50;
+const MAX_NODES: usize = 20_000;
+/// Package of the system's own dialogs, such as that of an app that does not respond.
+const SYSTEM_DIALOGS: &str = "android";
 /// Package of the system's bars and panels.
 const SYSTEM_UI: &str = "com.android.systemui";
 /// Parts of the packages of keyboards.
@@ -26,6 +31,9 @@ pub enum DumpError {
     /// The text contains no dump.
     #[error("there is no `<hierarchy>` in it")]
     Missing,
+    /// The document has more windows or elements than a screen has.
+    #[error("it has more than {MAX_NODES} elements or {MAX_ROOTS} windows")]
+    TooLarge,
     /// The XML is malformed.
     #[error("the XML cannot be read: {0}")]
     Malformed(String),
@@ -59,7 +67,21 @@ pub fn parse(output: &str, known: Known) -> Result<Snapshot, DumpError> {
     if !matches!(root.tag_name().name(), "hierarchy" | "displays") {
         return Err(DumpError::Missing);
     }
-    let mut reader = Reader { nodes: Vec::new(), windows: Vec::new(), next: 1, focused: None };
+    let is_root = |element: &Element<'_>| element.is_element() && element.parent() == Some(root);
+    let elements = root.descendants().filter(Element::is_element).count();
+    if elements > MAX_NODES
+        || root
+            .descendants()
+            .filter(is_root)
+            .count()
+            .max(root.descendants().filter(|e| e.has_tag_name("window")).count())
+            > MAX_ROOTS
+    {
+        return Err(DumpError::TooLarge);
+    }
+    let is_activity = known.activity.as_deref().is_some_and(|activity| activity.starts_with("android/"));
+    let mut reader =
+        Reader { system_is_app: is_activity, nodes: Vec::new(), windows: Vec::new(), next: 1, focused: None };
     let listed: Vec<Element<'_>> = root.descendants().filter(|element| element.has_tag_name("window")).collect();
     match listed.is_empty() {
         true => reader.roots(root),
@@ -68,7 +90,7 @@ pub fn parse(output: &str, known: Known) -> Result<Snapshot, DumpError> {
     let Reader { mut nodes, mut windows, focused, .. } = reader;
     let is_turned = matches!(root.attribute("rotation"), Some("1" | "3"));
     let turned = |(width, height)| if is_turned { (height, width) } else { (width, height) };
-    let size = known.size.map(turned).or_else(|| size(root, &nodes));
+    let size = known.size.map(turned).or_else(|| size(root));
     if listed.is_empty() {
         order(&mut windows, &mut nodes, focused);
     }
@@ -85,6 +107,8 @@ pub fn parse(output: &str, known: Known) -> Result<Snapshot, DumpError> {
 type Element<'a> = roxmltree::Node<'a, 'a>;
 
 struct Reader {
+    /// Whether the activity in front is one of the package `android`.
+    system_is_app: bool,
     nodes: Vec<Node>,
     windows: Vec<Window>,
     /// Number of the next node.
@@ -100,7 +124,7 @@ impl Reader {
             let app = root.attribute("package").unwrap_or_default().to_owned();
             let type_name = if KEYBOARDS.iter().any(|part| app.to_lowercase().contains(part)) {
                 "INPUT_METHOD"
-            } else if app == SYSTEM_UI {
+            } else if app == SYSTEM_UI || app == SYSTEM_DIALOGS && !self.system_is_app {
                 "SYSTEM"
             } else {
                 "APPLICATION"
@@ -209,7 +233,8 @@ fn node(element: Element<'_>, number: usize, window: usize, parent: Option<usize
         traits: Traits::default(),
         password: false,
         truncated: false,
-        checked: is("checkable").then(|| is("checked")),
+        // Some radio buttons are marked as selected instead of checked.
+        checked: is("checkable").then(|| is("checked") || is("selected")),
     };
     let hint = text("hint");
     if is_field && hint.is_some() {
@@ -238,29 +263,31 @@ pub(crate) fn bounds(text: &str) -> Option<Rect> {
     Some(Rect { left, top, right, bottom })
 }
 
-/// Returns the size of the screen: what the document says, else what its nodes cover.
-fn size(root: Element<'_>, nodes: &[Node]) -> Option<(i32, i32)> {
+/// Returns the size of the screen: what the document says, else what its elements cover.
+fn size(root: Element<'_>) -> Option<(i32, i32)> {
     let said = |name: &str| root.attribute(name)?.parse::<i32>().ok().filter(|length| *length > 0);
-    let covered = nodes.iter().map(|node| node.bounds).reduce(|one, other| one.union(&other));
-    said("width").zip(said("height")).or(covered.map(|all| (all.right, all.bottom)))
+    let all = root.descendants().filter_map(|element| bounds(element.attribute("bounds")?));
+    let covered = || all.reduce(|one, other| one.union(&other)).map(|all| (all.right, all.bottom));
+    said("width").zip(said("height")).or_else(covered)
 }
 
 /// Puts the roots of a dump without windows in order, topmost first, and marks the one in front. That is the one with the
 /// focused element, else the smallest one of an app that takes input, because a dialog is smaller than the page below it.
 fn order(windows: &mut Vec<Window>, nodes: &mut [Node], focused: Option<usize>) {
-    let of = |nodes: &[Node], window: usize| -> Vec<Node> {
-        nodes.iter().filter(|node| node.window == window).cloned().collect()
-    };
-    let area = |window: usize| {
-        let bounds = of(nodes, window).into_iter().map(|node| node.bounds);
-        bounds.reduce(|one, other| one.union(&other)).unwrap_or_default().area()
-    };
+    let mut bounds = vec![None::<Rect>; windows.len()];
+    let mut takes_input = vec![false; windows.len()];
+    for node in nodes.iter() {
+        let all = &mut bounds[node.window];
+        *all = Some(all.map_or(node.bounds, |all| all.union(&node.bounds)));
+        takes_input[node.window] |= node.is_ref();
+    }
+    let areas: Vec<i64> = bounds.iter().map(|bounds| bounds.unwrap_or_default().area()).collect();
     let apps = || (0..windows.len()).filter(|window| windows[*window].type_name == "APPLICATION");
-    let takes_input = |window: &usize| of(nodes, *window).iter().any(Node::is_ref);
     let is_app = |window: &usize| apps().any(|app| app == *window);
-    let front = focused.filter(is_app).or_else(|| apps().filter(takes_input).min_by_key(|window| area(*window)));
+    let front = focused
+        .filter(is_app)
+        .or_else(|| apps().filter(|window| takes_input[*window]).min_by_key(|window| areas[*window]));
     let front = front.or_else(|| apps().next()).unwrap_or_default();
-    let areas: Vec<i64> = (0..windows.len()).map(area).collect();
     for (index, window) in windows.iter_mut().enumerate() {
         window.focused = index == front;
         window.layer = match window.type_name.as_str() {
@@ -271,9 +298,9 @@ fn order(windows: &mut Vec<Window>, nodes: &mut [Node], focused: Option<usize>) 
     }
     let mut by_layer: Vec<usize> = (0..windows.len()).collect();
     by_layer.sort_by_key(|window| (-windows[*window].layer, areas[*window]));
-    nodes.iter_mut().for_each(|node| {
-        node.window = by_layer.iter().position(|window| *window == node.window).unwrap_or_default();
-    });
+    let mut places = vec![0; windows.len()];
+    by_layer.iter().enumerate().for_each(|(place, window)| places[*window] = place);
+    nodes.iter_mut().for_each(|node| node.window = places[node.window]);
     *windows = by_layer.iter().map(|window| windows[*window].clone()).collect();
 }
 

@@ -22,7 +22,7 @@ fn elements_have_their_texts_flags_and_bounds() {
     assert!(pin.password && pin.is(Flag::Editable));
     assert!(!format!("{snapshot:?}").contains("hunter2"));
     assert_eq!((snapshot.app.as_deref(), snapshot.place.as_deref()), (Some("com.a"), Some("com.a/.Main")));
-    assert_eq!(snapshot.size, Some((1080, 500)), "as far as its elements reach");
+    assert_eq!(snapshot.size, Some((1080, 2400)), "as far as its elements reach");
 }
 
 #[test]

@@ -208,7 +208,7 @@ impl Driver for Autofish {
 
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         let (path, body, extra_ms) = match input {
-            Input::On(_, touch) => return self.perform(token, touch),
+            Input::On(_, _, touch) => return self.perform(token, touch),
             Input::Keys(keys) => return Box::pin(self.press(keys, token)),
             Input::Text(text) => return Box::pin(self.typing.text(&self.http, text, token)),
             Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),

@@ -35,11 +35,11 @@ const ADD: &str = "function(hit, digits, drag, name) {
     let before = text(), pressed = false;
     // The browser may have read the name a moment after the text changed, so the text itself is compared too. A name from
     // elsewhere shares no word with it for good.
-    const words = text => text.toLowerCase().match(/\\p{L}{3,}/gu) || [];
+    const wanted = name && name.toLowerCase().match(/\\p{L}{3,}/gu) || [];
     const named = '[aria-label],[aria-labelledby],[alt],[title],input,textarea,select';
-    if (name && !isField && !field && !el.matches(named) && !el.querySelector(named)) {
-        const now = new Set(words(el.textContent)), wanted = words(name);
-        if (now.size && wanted.length && !wanted.some(word => now.has(word))) guard.stopped = 'changed';
+    if (wanted.length && !isField && !field && !el.matches(named) && !el.querySelector(named)) {
+        const now = el.textContent.toLowerCase();
+        if (/\\p{L}{3}/u.test(now) && !wanted.some(word => now.includes(word))) guard.stopped = 'changed';
     }
     const check = (event, inside) => {
         if (!event.isTrusted) return;
@@ -132,7 +132,8 @@ impl Page<'_> {
     ) -> Result<(), DriverError> {
         let (name, owner) = {
             let seen = self.running.seen(&self.tab.session);
-            let name = seen.name_of(wanted).map(|(name, is_only)| (name.to_owned(), is_only));
+            // The page may have been read again since the element was chosen.
+            let name = seen.name_of(wanted).map(|(name, is_only)| (self.text.unwrap_or(name).to_owned(), is_only));
             (name, seen.owner_of(wanted))
         };
         let digits = name.as_ref().is_some_and(|(_, is_only)| !is_only);

@@ -27,11 +27,11 @@ const HOVER_PAUSE: Duration = Duration::from_millis(30);
 /// # Errors
 /// If the page refuses the input or does not respond.
 pub async fn perform(running: &Running, tab: &Tab, input: &Input) -> Result<(), DriverError> {
-    let (input, wanted) = match input {
-        Input::On(node, touch) => (&**touch, node.parse().ok()),
-        other => (other, None),
+    let (input, wanted, text) = match input {
+        Input::On(node, text, touch) => (&**touch, node.parse().ok(), text.as_deref()),
+        other => (other, None, None),
     };
-    let page = Page { running, tab, wanted };
+    let page = Page { running, tab, wanted, text };
     if let Some(dialog) = &tab.dialog {
         return page.answer(dialog, input).await;
     }
@@ -78,6 +78,8 @@ pub(super) struct Page<'a> {
     pub(super) tab: &'a Tab,
     /// The element that a touch must hit; `None` if it may hit whatever is there.
     pub(super) wanted: Option<i64>,
+    /// Text that it had when it was chosen.
+    pub(super) text: Option<&'a str>,
 }
 
 impl Page<'_> {

@@ -41,13 +41,15 @@ impl Running {
         let input: Value = serde_json::from_str(call.input.expose()).unwrap_or_else(|_| json!({}));
         let params = json!({"frameId": tool.frame, "toolName": call.name, "input": input});
         let asked = self.ask(tab, "WebMCP.invokeTool", params).await.map_err(CdpError::of_input)?;
-        let dialog = || DriverError::Lost("the page shows a dialog, and the tool has not answered".to_owned());
+        let dialog = || DriverError::Unanswered("the page shows a dialog".to_owned());
         let Some(asked) = asked else { return Err(dialog()) };
         let id = text(&asked["invocationId"]);
         let wait = if tool.fills_form { FORM_FILLED } else { Duration::from_millis(call.ms.into()) };
         let mut tabs = self.tabs.subscribe();
         let answered = tabs::until(&mut tabs, &tab.session, |tab| {
-            tab.is_none_or(|tab| tab.dialog.is_some() || tab.published.has_answer(&id))
+            tab.is_none_or(|tab| {
+                tab.dialog.is_some() || tab.published.has_answer(&id) || tab.published.find(&call.name).is_none()
+            })
         });
         let in_time = tokio::time::timeout(wait, answered).await.is_ok();
         let mut answer = None;
@@ -58,9 +60,9 @@ impl Running {
         match answer {
             Some(answer) => answer.map_err(refused),
             None if self.has_dialog(&tab.session) => Err(dialog()),
-            None if in_time => Err(DriverError::Lost("the tab was closed".to_owned())),
+            None if in_time => Err(DriverError::Unanswered("the tab was closed, or shows another page".to_owned())),
             None if tool.fills_form => Ok(WAITS.to_owned()),
-            None => Err(DriverError::Lost(format!("the tool has not answered within {} ms", call.ms))),
+            None => Err(DriverError::Unanswered(format!("the tool takes longer than {} ms", call.ms))),
         }
     }
 }

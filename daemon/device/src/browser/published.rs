@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use super::cdp::{Event, text};
+use afd_base::text::cut;
 use afd_screen::page::published::PageTool;
 
 /// Maximum number of tools that are known of a page.
@@ -15,6 +16,9 @@ const MAX_NAME: usize = 128;
 const MAX_ABOUT: usize = 1_000;
 /// Maximum length of a schema as JSON, in bytes. A tool with a longer one has none.
 const MAX_SCHEMA: usize = 4_000;
+/// Maximum length of an answer, in bytes, and of the reason for a failure, in characters.
+const MAX_ANSWER: usize = 1_000_000;
+const MAX_REASON: usize = 300;
 /// Number of answers that are kept until the calls that wait for them take them.
 const MAX_ANSWERS: usize = 20;
 
@@ -110,13 +114,16 @@ impl Published {
     }
 }
 
-/// Returns what a tool answered.
+/// Returns what a tool answered. An answer in the form that the Model Context Protocol uses may be that of a failure.
 fn answer(params: &Value) -> Answer {
+    let failed =
+        |why: &str| Err(why.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_REASON).collect());
     match (params["status"].as_str(), &params["output"]) {
         (Some("Completed"), Value::Null) => Ok(String::new()),
-        (Some("Completed"), output) => Ok(content(output)),
+        (Some("Completed"), output) if output["isError"] == true => failed(&content(output)),
+        (Some("Completed"), output) => Ok(cut::head(&content(output), MAX_ANSWER).to_owned()),
         (Some("Canceled"), _) => Err("the page cancelled the call".to_owned()),
-        _ => Err(reason(params).unwrap_or("the tool failed").to_owned()),
+        _ => failed(reason(params).unwrap_or("the tool failed")),
     }
 }
 
@@ -179,6 +186,8 @@ mod tests {
         let done = |output: Value| json!({"status": "Completed", "output": output});
         assert_eq!(respond("1", done(json!("two teas"))), Some(Ok("two teas".to_owned())));
         assert_eq!(respond("2", done(json!({"count": 2}))), Some(Ok("{\"count\":2}".to_owned())));
+        let wrong = json!({"isError": true, "content": [{"type": "text", "text": "sold\n out"}]});
+        assert_eq!(respond("8", done(wrong)), Some(Err("sold out".to_owned())));
         let parts = json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]});
         assert_eq!(respond("3", done(parts)), Some(Ok("a\nb".to_owned())));
         assert_eq!(respond("4", json!({"status": "Completed"})), Some(Ok(String::new())));

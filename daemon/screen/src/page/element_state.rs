@@ -1,6 +1,8 @@
 //! Determines whether an element is on or off: from what the device reports, else from the element's texts, because some
 //! devices do not report it.
 
+use afd_proto::vocabulary::Role;
+
 use super::folding::fold;
 use super::layers::takes_touches;
 use super::snapshot::{Flag, Snapshot};
@@ -76,7 +78,10 @@ const OFF: &[&str] = &[
 /// counts only if it is the whole text between commas, semicolons or line breaks. A sentence that merely contains the
 /// word does not count.
 pub fn is_on(snapshot: &Snapshot, index: usize) -> Option<bool> {
-    let mut reported = snapshot.subtree(index).filter_map(|node| snapshot.nodes[node].checked);
+    let is_switch = |i: &usize| snapshot.nodes[*i].role == Role::Switch && snapshot.geometry().shown(*i).area() > 0;
+    let inside = snapshot.subtree(index).filter(|i| *i != index).filter(is_switch);
+    let scrolls = snapshot.nodes[index].is(Flag::Scrollable);
+    let mut reported = inside.filter(|_| !scrolls).filter_map(|i| snapshot.nodes[i].checked);
     match (snapshot.nodes[index].checked, reported.next(), reported.next()) {
         (Some(own), ..) => return Some(own),
         (None, Some(only), None) => return Some(only),
@@ -105,11 +110,8 @@ pub fn is_enabled(snapshot: &Snapshot, index: usize) -> bool {
 /// are switches.
 pub fn texts(snapshot: &Snapshot, index: usize) -> Vec<String> {
     let belongs = |i: &usize| {
-        let other = |a: usize| {
-            a != index
-                && takes_touches(&snapshot.nodes[a])
-                && snapshot.nodes[a].role != afd_proto::vocabulary::Role::Switch
-        };
+        let other =
+            |a: usize| a != index && takes_touches(&snapshot.nodes[a]) && snapshot.nodes[a].role != Role::Switch;
         !other(*i) && !snapshot.ancestors(*i).take_while(|a| *a != index).any(other)
     };
     let visible = |i: &usize| *i == index || snapshot.geometry().shown(*i).area() > 0;

@@ -14,7 +14,7 @@ use afd_proto::vocabulary::Role;
 use super::element_ref::Ref;
 use super::folding::MAX_TEXT;
 pub use super::quoting::{plain, quoted};
-use super::snapshot::{Flag, Snapshot, Trait, WindowKind};
+use super::snapshot::{Flag, Node, Snapshot, Trait, WindowKind};
 use super::{element_state, label, touch};
 
 /// An element in an outline.
@@ -103,8 +103,7 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     let is_state = |desc: &String| is_on || !node.is(Flag::Editable) && label::is_state(desc);
     let value =
         value.or_else(|| node.desc.clone().filter(|desc| is_state(desc) && !r.label.title.contains(desc.as_str())));
-    let reported = node.checked.map(|on| if on { "checked" } else { "not checked" }.to_owned());
-    let value = value.or(reported);
+    let value = value.or_else(|| reported(node));
     // A container that scrolls needs no name.
     let id = node.id_name().filter(|_| r.label.title.is_empty() && role != Role::List).map(str::to_owned);
     let name = r.name.clone().filter(|_| r.is_caption || id.is_none()).map(if r.is_caption {
@@ -124,6 +123,11 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
         disabled: false,
         heading: false,
     }
+}
+
+/// Returns whether an element is on, as the device reports it.
+fn reported(node: &Node) -> Option<String> {
+    node.checked.map(|on| if on { "checked" } else { "not checked" }.to_owned())
 }
 
 /// Returns the item of a node that is not interactive: its text, unless the label of the enclosing element contains it.
@@ -146,7 +150,7 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
         label: label::of(snapshot, index).text(),
         id: None,
         name: None,
-        value: None,
+        value: reported(node),
         disabled,
         heading: node.has(Trait::Heading),
     })

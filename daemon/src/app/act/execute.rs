@@ -230,9 +230,7 @@ impl Call {
             (Ok(reading), _) => reading,
             // Tapping a point needs no element tree, so it works even if the tree cannot be read.
             (Err(DriverError::Refused { .. }), TargetSpec::Point(point)) => {
-                let evidence = json!({"x": point.x, "y": point.y});
-                let (point, target, moved, fit, unmarked) = (*point, None, false, None, false);
-                return Ok(Some(ResolvedTarget { point, target, node: None, moved, fit, unmarked, evidence }));
+                return Ok(Some(ResolvedTarget::at(*point)));
             }
             (Err(error), _) => return Err(error.into()),
         };

@@ -38,6 +38,8 @@ pub(in crate::app) struct ResolvedTarget {
     pub target: Option<Target>,
     /// Node id of the element that must receive the touch; `None` for a point.
     pub node: Option<String>,
+    /// Text of that element, unless it is a field.
+    pub text: Option<String>,
     /// Whether the element that an alias refers to has moved since it was observed.
     pub moved: bool,
     /// How closely a label matched; `None` for targets other than labels.
@@ -61,7 +63,7 @@ impl Call {
                 check_on_screen(snapshot, point)?;
                 let acted = touch::touched_node(snapshot, point.x, point.y);
                 // The caller chose the point, whatever is there.
-                Ok(ResolvedTarget { node: None, ..resolved(capture, *point, acted, false) })
+                Ok(ResolvedTarget { node: None, text: None, ..resolved(capture, *point, acted, false) })
             }
             TargetSpec::Node { by: by @ (By::Label | By::Text | By::Desc), value, exact, partial } => {
                 let found = single_match(capture, &Selector { by: *by, value, exact: *exact }, (gesture, *partial))?;
@@ -441,6 +443,22 @@ fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
         .collect()
 }
 
+impl ResolvedTarget {
+    /// Creates a target that is only a point.
+    pub(in crate::app) fn at(point: Point) -> Self {
+        Self {
+            point,
+            target: None,
+            node: None,
+            text: None,
+            moved: false,
+            fit: None,
+            unmarked: false,
+            evidence: json!({"x": point.x, "y": point.y}),
+        }
+    }
+}
+
 /// Describes a resolved target, with the node under the point as evidence.
 pub(in crate::app) fn resolved(
     capture: &ScreenCapture,
@@ -459,6 +477,10 @@ pub(in crate::app) fn resolved(
         point,
         target: index.map(|i| Target { name: name(i), ..target::describe(snapshot, i) }),
         node: index.map(|i| snapshot.nodes[i].id.clone()),
+        text: index
+            .map(|i| &snapshot.nodes[i])
+            .filter(|n| !n.is(Flag::Editable) && !n.password)
+            .and_then(|n| n.text.clone()),
         moved,
         fit: None,
         unmarked: false,

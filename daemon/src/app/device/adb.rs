@@ -28,9 +28,10 @@ async fn connect(core: &Arc<Core>, params: &ConnectAdbParams) -> Result<AddResul
     let url = format!("adb:{serial}");
     let settings = core.config.get();
     let known = settings.devices.iter().find(|(_, device)| device.kind == DeviceKind::Adb && device.url == url);
+    let timeout_ms = known.map(|(_, device)| device.timeout_ms);
     let name = params.name.clone().or_else(|| known.map(|(name, _)| name.clone())).unwrap_or_else(|| named(&serial));
     let kind = Some(DeviceKind::Adb.word().to_owned());
-    add(core, &AddParams { name, kind, url, persist: true, ..AddParams::default() }).await
+    add(core, &AddParams { name, kind, url, timeout_ms, persist: true, ..AddParams::default() }).await
 }
 
 /// Returns the name of a device, from its serial number.

@@ -49,7 +49,13 @@ impl Call {
         let page = fingerprint::identity(&read.value).map(|i| i.key);
         let restless = page.as_deref().is_some_and(|page| self.core.experience.views.is_restless(self.device_id, page));
         let wait = if options.settle && !restless { options.wait.max(SETTLE_WAIT) } else { options.wait };
-        while !settled && (options.settle || !options.wait.is_zero()) && (reads < 2 || started.elapsed() < wait) {
+        // A device that waits until its screen stands still has waited in vain.
+        let is_final = self.device().waits_until_still() && read.value.nodes.is_empty() && options.wait.is_zero();
+        while !settled
+            && !is_final
+            && (options.settle || !options.wait.is_zero())
+            && (reads < 2 || started.elapsed() < wait)
+        {
             tokio::time::sleep_until(read.at + SETTLE_INTERVAL).await;
             read = self.device().tree(self.target.token.clone())?.answer().await?;
             settled = self.is_settled(&read);

@@ -120,8 +120,16 @@ pub(super) fn am(args: &[&str], call: &Call<'_>) -> Output {
 fn start(call: &Call<'_>, args: &[&str], component: Option<&str>, package: Option<&str>) -> Output {
     let named = args.iter().rev().find(|arg| arg.contains('/') && !arg.contains("://")).copied();
     let component = component.or(named);
+    // Apps answer to the actions of others.
+    let action = args.iter().position(|arg| *arg == "-a").and_then(|at| args.get(at + 1)).copied().unwrap_or_default();
+    let data = args.iter().any(|arg| arg.contains("://"));
+    let answers = match action {
+        "android.intent.action.VIEW" if data => Some("org.example.browser"),
+        action if action.starts_with("android.settings.") => Some("com.android.settings"),
+        _ => None,
+    };
     let Some(package) =
-        component.and_then(|component| component.split_once('/')).map(|(package, _)| package).or(package)
+        component.and_then(|component| component.split_once('/')).map(|(package, _)| package).or(package).or(answers)
     else {
         return Output::failed("Error: Activity not started, unable to resolve Intent\n", 1);
     };

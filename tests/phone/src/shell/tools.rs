@@ -54,14 +54,25 @@ fn echo(args: &[&str]) -> Output {
     }
 }
 
+/// Repeats the format until all values are used, as `printf` does.
 fn printf(args: &[&str]) -> String {
     let Some((format, values)) = args.split_first() else { return String::new() };
+    let format = format.replace("\\n", "\n").replace("\\t", "\t");
+    let takes = format.matches("%s").count() + format.matches("%d").count();
     let mut values = values.iter();
     let mut text = String::new();
-    let mut parts = format.split("%s");
-    text.push_str(parts.next().unwrap_or_default());
-    parts.for_each(|part| text.push_str(&format!("{}{part}", values.next().unwrap_or(&""))));
-    text.replace("\\n", "\n").replace("\\t", "\t")
+    loop {
+        let mut rest = format.as_str();
+        while let Some(at) = rest.find("%s").into_iter().chain(rest.find("%d")).min() {
+            text.push_str(&rest[..at]);
+            text.push_str(values.next().unwrap_or(&""));
+            rest = &rest[at + 2..];
+        }
+        text.push_str(rest);
+        if takes == 0 || values.len() == 0 {
+            return text;
+        }
+    }
 }
 
 fn missing(tool: &str, file: &str) -> Output {
@@ -150,8 +161,13 @@ fn grep(call: &Call<'_>, args: &[&str]) -> Output {
 }
 
 fn lines(call: &Call<'_>, args: &[&str], last: bool) -> Output {
-    let digits = |arg: &&str| arg.trim_start_matches(['-', 'n']).parse::<usize>().ok();
+    let digits = |arg: &&str| arg.trim_start_matches(['-', 'n', 'c']).parse::<usize>().ok();
     let count = args.iter().find_map(digits).unwrap_or(10);
+    if args.iter().any(|arg| arg.starts_with("-c")) {
+        let bytes = call.input;
+        let chosen = if last { &bytes[bytes.len().saturating_sub(count)..] } else { &bytes[..bytes.len().min(count)] };
+        return Output { out: chosen.to_vec(), ..Output::default() };
+    }
     let content = String::from_utf8_lossy(call.input).into_owned();
     let all: Vec<&str> = content.lines().collect();
     let chosen = if last { &all[all.len().saturating_sub(count)..] } else { &all[..all.len().min(count)] };

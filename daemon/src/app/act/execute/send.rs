@@ -72,8 +72,9 @@ impl Call {
     /// Adds to a touch of an element which element it must reach, on devices whose elements keep their node ids.
     pub(in crate::app) fn on_target(&self, command: Command, target: Option<&ResolvedTarget>) -> Command {
         let node = target.and_then(|target| target.node.clone()).filter(|_| self.device().knows_elements());
+        let text = target.and_then(|target| target.text.clone());
         match (command, node) {
-            (Command::Input(input), Some(node)) if input.is_touch() => Input::On(node, Box::new(input)).into(),
+            (Command::Input(input), Some(node)) if input.is_touch() => Input::On(node, text, Box::new(input)).into(),
             (command, _) => command,
         }
     }
