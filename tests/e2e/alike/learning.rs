@@ -1,6 +1,7 @@
 //! Learning, hints and paths.
 
 use afd_tests::Client;
+use afd_tests::wait::until;
 use serde_json::{Value, json};
 
 use super::{Stage, alike, line, outline, tap};
@@ -68,8 +69,11 @@ fn what_an_element_led_to_is_a_hint_the_next_time(stage: &Stage) {
     tap(&mut client, "Storage");
     outline(&mut client);
     stage.open(&mut client);
-    let text = outline(&mut client);
-    assert!(line(&text, "Storage").contains("-> \"Storage\""), "{text}");
+    // It is learned in the background.
+    let text = until("the hint", || {
+        let text = outline(&mut client);
+        line(&text, "Storage").contains("-> \"Storage\"").then_some(text)
+    });
     assert!(!line(&text, "Sound").contains("->"), "{text}");
     // What is said about one page is not said about another.
     stage.open_other(&mut client);
