@@ -2,6 +2,7 @@
 
 mod acting;
 mod adb;
+mod adb_clients;
 mod agents;
 mod alike;
 mod artifacts;

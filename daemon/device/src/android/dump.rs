@@ -13,7 +13,7 @@ use afd_screen::page::snapshot::{Flag, Flags, Node, Rect, Snapshot, Traits, Wind
 
 /// Maximum number of elements and attributes in a document.
 const MAX_ITEMS: u32 = 1_000_000;
-/// Maximum number of roots, or windows, and of elements.
+/// Maximum number of windows, and of elements.
 const MAX_ROOTS: usize = 50;
 const MAX_NODES: usize = 20_000;
 /// Package of the system's own dialogs, such as that of an app that does not respond.
@@ -67,28 +67,21 @@ pub fn parse(output: &str, known: Known) -> Result<Snapshot, DumpError> {
     if !matches!(root.tag_name().name(), "hierarchy" | "displays") {
         return Err(DumpError::Missing);
     }
-    let is_root = |element: &Element<'_>| element.is_element() && element.parent() == Some(root);
-    let elements = root.descendants().filter(Element::is_element).count();
-    if elements > MAX_NODES
-        || root
-            .descendants()
-            .filter(is_root)
-            .count()
-            .max(root.descendants().filter(|e| e.has_tag_name("window")).count())
-            > MAX_ROOTS
-    {
+    let listed: Vec<Element<'_>> = root.descendants().filter(|element| element.has_tag_name("window")).collect();
+    let windows = listed.len().max(root.children().filter(Element::is_element).count());
+    if windows > MAX_ROOTS || root.descendants().filter(Element::is_element).count() > MAX_NODES {
         return Err(DumpError::TooLarge);
     }
     let is_activity = known.activity.as_deref().is_some_and(|activity| activity.starts_with("android/"));
     let mut reader =
         Reader { system_is_app: is_activity, nodes: Vec::new(), windows: Vec::new(), next: 1, focused: None };
-    let listed: Vec<Element<'_>> = root.descendants().filter(|element| element.has_tag_name("window")).collect();
     match listed.is_empty() {
         true => reader.roots(root),
         false => listed.iter().for_each(|window| reader.listed(*window)),
     }
     let Reader { mut nodes, mut windows, focused, .. } = reader;
-    let is_turned = matches!(root.attribute("rotation"), Some("1" | "3"));
+    let rotation = root.descendants().find_map(|element| element.attribute("rotation"));
+    let is_turned = matches!(rotation, Some("1" | "3"));
     let turned = |(width, height)| if is_turned { (height, width) } else { (width, height) };
     let size = known.size.map(turned).or_else(|| size(root));
     if listed.is_empty() {

@@ -108,3 +108,24 @@ fn a_hint_is_no_text_of_a_field() {
     assert_eq!((node("Search").text, node("Search").desc.as_deref()), (None, Some("Search")));
     assert_eq!((node("tea").text.as_deref(), node("tea").desc.as_deref()), (Some("tea"), Some("Search")));
 }
+
+#[test]
+fn a_document_with_more_than_a_screen_has_is_refused() {
+    let node = r#"<node text="x" class="B" clickable="true" bounds="[0,0][9,9]"/>"#;
+    let roots = format!("<hierarchy>{}</hierarchy>", node.repeat(MAX_ROOTS + 1));
+    assert_eq!(parse(&roots, known()), Err(DumpError::TooLarge));
+    let nodes =
+        format!(r#"<hierarchy><node class="F" bounds="[0,0][9,9]">{}</node></hierarchy>"#, node.repeat(MAX_NODES));
+    assert_eq!(parse(&nodes, known()), Err(DumpError::TooLarge));
+}
+
+#[test]
+fn dialogs_of_the_system_are_no_pages_of_the_app_below() {
+    let dialog = r#"<hierarchy><node class="F" package="android" bounds="[90,900][990,1500]"><node class="B" text="Close app" package="android" clickable="true" bounds="[90,900][990,1200]"/><node class="B" text="Wait" package="android" clickable="true" bounds="[90,1200][990,1500]"/></node></hierarchy>"#;
+    let snapshot = parse(dialog, Known { size: Some((1080, 2400)), ..known() }).expect("reads");
+    assert_eq!((snapshot.app.as_deref(), snapshot.place.as_deref()), (Some("android"), Some("android/")));
+    assert_eq!(snapshot.activity_below.as_deref(), Some("com.a/.Main"));
+    let chooser = Known { activity: Some("android/com.android.internal.app.ChooserActivity".to_owned()), ..known() };
+    let snapshot = parse(dialog, chooser).expect("reads");
+    assert_eq!(snapshot.place.as_deref(), Some("android/com.android.internal.app.ChooserActivity"));
+}

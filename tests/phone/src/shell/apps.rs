@@ -8,9 +8,10 @@ const SYSTEM: [&str; 3] = ["com.android.launcher3", "com.android.systemui", "com
 
 fn packages(call: &Call<'_>, system: Option<bool>) -> Vec<String> {
     let phone = lock(call.phone);
-    let own = phone.apps.iter().map(|app| app.package.clone()).filter(|_| system != Some(true));
-    let mut all: Vec<String> =
-        own.chain(SYSTEM.map(str::to_owned).into_iter().filter(|_| system != Some(false))).collect();
+    let own = phone.apps.iter().map(|app| app.package.clone());
+    let is_of_system = |name: &String| name.starts_with("com.android.") || SYSTEM.contains(&name.as_str());
+    let mut all: Vec<String> = own.chain(SYSTEM.map(str::to_owned)).collect();
+    all.retain(|name| system.is_none_or(|system| system == is_of_system(name)));
     all.sort();
     all
 }
@@ -84,10 +85,8 @@ fn resolve(call: &Call<'_>, args: &[&str]) -> Output {
 }
 
 fn query(call: &Call<'_>, args: &[&str]) -> Output {
-    let all: Vec<(String, String)> = packages(call, Some(false))
-        .into_iter()
-        .filter_map(|name| component(call, &name).map(|found| (name, found)))
-        .collect();
+    let all: Vec<(String, String)> =
+        packages(call, None).into_iter().filter_map(|name| component(call, &name).map(|found| (name, found))).collect();
     if args.contains(&"--brief") {
         let lines = all.iter().map(|(_, component)| {
             format!("  priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n    {component}\n")

@@ -1,0 +1,161 @@
+//! Clients that others wrote drive the practice phone over `adb`: what they report as done has arrived.
+
+use std::process::Command;
+
+use afd_tests::TestPhone;
+use afd_tests::adb::Adb;
+
+/// Returns a phone that a server knows, and its serial number.
+fn phone() -> (TestPhone, Adb, String) {
+    let mut phone = TestPhone::start();
+    let (adb, serial) = (Adb::start(), phone.attach_usb(0));
+    adb.run(&["connect", &serial]);
+    (phone, adb, serial)
+}
+
+#[test]
+#[ignore = "needs adb"]
+fn verbs_of_adb_answer_as_on_a_phone() {
+    let (phone, adb, serial) = phone();
+    let run = |args: &[&str]| adb.run(&[&["-s", serial.as_str()], args].concat());
+    let verbs: &[(&[&str], &str)] = &[
+        (&["get-state"], "device"),
+        (&["shell", "getprop", "ro.build.version.sdk"], "34"),
+        (&["shell", "getprop"], "[ro.product.model]: [Practice Phone]"),
+        (&["shell", "wm", "size"], "Physical size: 1080x2400"),
+        (&["shell", "wm", "density"], "Physical density: 420"),
+        (&["shell", "uiautomator", "dump"], "UI hierchary dumped to: /sdcard/window_dump.xml"),
+        (&["shell", "cat", "/sdcard/window_dump.xml"], "text=\"Bluetooth\""),
+        (&["exec-out", "uiautomator", "dump", "/dev/tty"], "</hierarchy>UI hierchary dumped to: /dev/tty"),
+        (&["shell", "uiautomator dump --windows /sdcard/w.xml >/dev/null; cat /sdcard/w.xml"], "type=\"TYPE_SYSTEM\""),
+        (&["shell", "dumpsys window | grep mCurrentFocus"], "com.android.settings/com.android.settings.Settings"),
+        (&["shell", "dumpsys", "activity", "activities"], "topResumedActivity=ActivityRecord{"),
+        (&["shell", "dumpsys", "battery"], "level: 77"),
+        (&["shell", "dumpsys", "input_method"], "mInputShown=false"),
+        (&["shell", "pm", "list", "packages", "shop"], "package:org.example.shop"),
+        (&["shell", "pm", "path", "org.example.shop"], "package:/data/app/org.example.shop/base.apk"),
+        (&["shell", "cmd", "package", "resolve-activity", "--brief", "org.example.shop"], "org.example.shop/."),
+        (&["shell", "settings", "get", "global", "nothing"], "null"),
+        (&["shell", "settings put system user_rotation 1; settings get system user_rotation"], "1"),
+        (&["shell", "cmd", "uimode", "night", "yes"], "Night mode: yes"),
+        (&["shell", "ime", "list", "-s"], "com.practice.keyboard/.Keyboard"),
+        (&["shell", "am", "start", "-W", "-n", "org.example.shop/.Main"], "Status: ok"),
+        (
+            &["shell", "monkey", "-p", "com.android.settings", "-c", "android.intent.category.LAUNCHER", "1"],
+            "Events injected: 1",
+        ),
+        (&["shell", "am start -n com.nobody/.Main 2>&1"], "does not exist"),
+        (&["shell", "echo 'a  b' | cat; false || echo $?"], "a  b\n1"),
+        (&["shell", "nothere 2>&1; echo $?"], "inaccessible or not found\n127"),
+        (&["logcat", "-d"], "beginning of main"),
+    ];
+    for (args, expected) in verbs {
+        let output = run(args);
+        assert!(output.contains(expected), "{args:?}: {output:.500}");
+    }
+    phone.clear_inputs();
+    run(&["shell", "input", "tap", "540", "700"]);
+    run(&["shell", "input", "swipe", "540", "1800", "540", "600", "300"]);
+    run(&["shell", "input", "keyevent", "KEYCODE_BACK"]);
+    let kinds: Vec<String> = phone.lock().inputs.iter().map(|input| input.kind.clone()).collect();
+    assert_eq!(kinds, ["tap", "swipe", "back"]);
+    let exit = Command::new("adb").args(["-P", &adb.port().to_string(), "-s", &serial, "shell", "exit 3"]).status();
+    assert_eq!(exit.expect("runs").code(), Some(3));
+    let picture = Command::new("adb")
+        .args(["-P", &adb.port().to_string(), "-s", &serial, "exec-out", "screencap", "-p"])
+        .output()
+        .expect("runs");
+    assert!(picture.stdout.starts_with(b"\x89PNG"));
+    let dir = tempfile::tempdir().expect("a directory");
+    let (from, to) = (dir.path().join("from"), dir.path().join("to"));
+    std::fs::write(&from, vec![7; 300_000]).expect("writes");
+    run(&["push", &from.to_string_lossy(), "/sdcard/file"]);
+    run(&["pull", "/sdcard/file", &to.to_string_lossy()]);
+    assert_eq!(std::fs::read(&to).expect("pulled"), vec![7; 300_000]);
+}
+
+#[test]
+#[ignore = "needs adb"]
+fn commands_on_the_standard_input_of_a_shell_run() {
+    use std::io::Write as _;
+    let (_phone, adb, serial) = phone();
+    let mut child = Command::new("adb")
+        .args(["-P", &adb.port().to_string(), "-s", &serial, "shell"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("runs");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"echo one\necho two\nexit 5\n").expect("writes");
+    drop(input);
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), output.status.code()), ("one\ntwo\n", Some(5)));
+}
+
+#[test]
+#[ignore = "needs adbutils"]
+fn adbutils_does_what_it_reports() {
+    let (phone, adb, serial) = phone();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/adbutils_verbs.py");
+    let output = Command::new("python3")
+        .args([script, &serial, &adb.port().to_string(), &phone.control_url()])
+        .env("PYTHONPATH", std::env::var_os("AFD_ADBUTILS").expect("needs AFD_ADBUTILS"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .expect("runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.lines().filter(|line| line.starts_with("ok ")).count() >= 20, "{text}");
+}
+
+/// A mobilecli with a home directory of its own; dropping it stops the process that it leaves behind.
+struct MobileCli {
+    program: std::ffi::OsString,
+    home: tempfile::TempDir,
+    port: u16,
+}
+
+impl MobileCli {
+    fn run(&self, args: &[&str]) -> String {
+        let mut command = Command::new(&self.program);
+        command.args(args).env("ANDROID_ADB_SERVER_PORT", self.port.to_string());
+        command.env("HOME", self.home.path()).env("XDG_RUNTIME_DIR", self.home.path()).env("TMPDIR", self.home.path());
+        String::from_utf8_lossy(&command.output().expect("runs").stdout).into_owned()
+    }
+}
+
+impl Drop for MobileCli {
+    fn drop(&mut self) {
+        self.run(&["daemon", "stop"]);
+    }
+}
+
+#[test]
+#[ignore = "needs mobilecli"]
+fn mobilecli_does_what_it_reports() {
+    let (phone, adb, serial) = phone();
+    let home = tempfile::tempdir().expect("a directory");
+    let picture = home.path().join("picture.png").to_string_lossy().into_owned();
+    let program = std::env::var_os("AFD_MOBILECLI").expect("needs AFD_MOBILECLI");
+    let mobilecli = MobileCli { program, home, port: adb.port() };
+    let run = |args: &[&str]| mobilecli.run(&[args, &["--device", serial.as_str()]].concat());
+    phone.clear_inputs();
+    for (args, expected) in [
+        (vec!["device", "info"], "Practice Phone"),
+        (vec!["dump", "ui"], "Bluetooth"),
+        (vec!["apps", "foreground"], "com.android.settings"),
+        (vec!["screenshot", "--output", &picture], "\"ok\""),
+        (vec!["device", "orientation", "get"], "portrait"),
+        (vec!["io", "swipe", "540,1800,540,600"], "\"ok\""),
+        (vec!["io", "tap", "540,1000"], "\"ok\""),
+        (vec!["io", "button", "BACK"], "\"ok\""),
+        (vec!["io", "text", "hello"], "\"ok\""),
+        (vec!["apps", "launch", "org.example.shop"], "\"ok\""),
+        (vec!["apps", "terminate", "org.example.shop"], "\"ok\""),
+    ] {
+        let output = run(&args);
+        assert!(output.contains(expected), "{args:?}: {output:.500}");
+    }
+    let kinds: Vec<String> = phone.lock().inputs.iter().map(|input| input.kind.clone()).collect();
+    assert_eq!(kinds, ["swipe", "tap", "back", "text", "launch", "stop"]);
+}
