@@ -140,7 +140,7 @@ params! {
     /// Parameters of `observe.dump`.
     pub struct DumpParams {
         /// Dump of a screen: the XML of `uiautomator dump` or a page source of Appium. Other text around it is ignored.
-        pub content: String where chars 1..=16_000_000,
+        pub content: String where chars 1..=2_000_000,
         /// Maximum number of elements in the outline.
         pub max_rows: Option<u32> where 1..=10_000 = 400,
     }

@@ -404,7 +404,7 @@ pub trait PageTools: Send + Sync {
     /// Calls a tool of the page in front once, and returns its answer: a text, or JSON.
     ///
     /// # Errors
-    /// [`DriverError::Refused`] if the page has no such tool, or if the tool fails; [`DriverError::Lost`] if it does not
-    /// answer in time.
+    /// [`DriverError::Refused`] if the page has no such tool, or if the tool fails; [`DriverError::Unanswered`] if it does
+    /// not answer in time.
     fn call<'a>(&'a self, call: &'a ToolCall) -> DriverFuture<'a, String>;
 }

@@ -235,6 +235,17 @@ fn refused(output: &str, code: i32) -> DriverError {
     DriverError::Refused { status: None, message: message.into() }
 }
 
+/// Replaces the phone's message about a text, because it may quote the text.
+fn without_text(error: DriverError) -> DriverError {
+    match error {
+        DriverError::Refused { .. } => {
+            DriverError::Refused { status: None, message: "the phone did not type the text".into() }
+        }
+        DriverError::Lost(_) => DriverError::Lost("a part of the text may have been typed".to_owned()),
+        other => other,
+    }
+}
+
 /// Returns the time that an input takes, beside that of a command, and the number of its parts.
 fn duration(input: &Input, command: &str) -> (Duration, usize) {
     let ms = match input {
@@ -343,7 +354,8 @@ impl Driver for AdbPhone {
         Box::pin(async move {
             let command = self.command(input).await?;
             let (takes, parts) = duration(input, &command);
-            self.act(&command, takes, parts).await.map(|_| "done".to_owned())
+            let done = self.act(&command, takes, parts).await.map(|_| "done".to_owned());
+            if matches!(input, Input::Text(_)) { done.map_err(without_text) } else { done }
         })
     }
 
@@ -371,6 +383,13 @@ mod tests {
         assert!(y1 > y2 && y1 < 1900.0 && y2 > 100.0);
         let [x1, _, x2, _] = scroll((1000, 2000), Direction::Right, Amount::Small);
         assert!(x1 > x2);
+    }
+
+    #[test]
+    fn errors_about_a_text_do_not_quote_it() {
+        let failed = refused("java.lang.IllegalArgumentException: hunter2\n", 255);
+        assert!(failed.to_string().contains("hunter2") && !without_text(failed).to_string().contains("hunter2"));
+        assert!(!without_text(DriverError::Lost("hunter2".to_owned())).to_string().contains("hunter2"));
     }
 
     #[test]
