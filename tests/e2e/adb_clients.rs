@@ -37,6 +37,7 @@ fn verbs_of_adb_answer_as_on_a_phone() {
         (&["shell", "cmd", "package", "resolve-activity", "--brief", "org.example.shop"], "org.example.shop/."),
         (&["shell", "settings", "get", "global", "nothing"], "null"),
         (&["shell", "settings put system user_rotation 1; settings get system user_rotation"], "1"),
+        (&["shell", "settings --user 0 put global x 7; settings get --user 0 global x"], "7"),
         (&["shell", "cmd", "uimode", "night", "yes"], "Night mode: yes"),
         (&["shell", "ime", "list", "-s"], "com.practice.keyboard/.Keyboard"),
         (&["shell", "am", "start", "-W", "-n", "org.example.shop/.Main"], "Status: ok"),

@@ -44,7 +44,7 @@ pub enum DumpError {
 pub struct Known {
     /// Activity on top, as `package/activity`.
     pub activity: Option<String>,
-    /// Whether the activity is unknown because nobody was asked. The package is then used instead.
+    /// Whether the source does not report activities, as a file. The package is then used instead.
     pub without_activity: bool,
     /// Width and height of the screen in its natural orientation, in pixels.
     pub size: Option<(i32, i32)>,

@@ -64,7 +64,7 @@ pub(super) fn input(call: &Call<'_>) -> Output {
             [x, y, ..] => phone.touch("tap", *x, *y),
             _ => return wrong("tap"),
         },
-        Some("swipe" | "draganddrop" | "touchscreen") => match numbers(1).as_slice() {
+        Some("swipe" | "draganddrop") => match numbers(1).as_slice() {
             // A swipe that stays is a long press.
             [x1, y1, x2, y2, ..] if x1 == x2 && y1 == y2 => phone.touch("longPress", *x1, *y1),
             [x1, y1, x2, y2, ..] => phone.swipe((*x1, *y1), (*x2, *y2)),

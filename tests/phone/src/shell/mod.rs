@@ -1,7 +1,7 @@
 //! The shell of the practice phone: a part of the language of `sh`, and the commands that an Android phone has.
 //!
-//! Commands run in this process and see only the phone and its own files, so that nobody who reaches the port of `adb` can
-//! run programs of this machine. Not there: loops, functions, conditions, jobs in the background.
+//! Commands run in this process and see only the phone and its own files, so a client of the `adb` port cannot run programs
+//! of this machine. Not there: loops, functions, conditions, jobs in the background.
 
 mod apps;
 mod dumpsys;

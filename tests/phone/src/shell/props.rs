@@ -44,9 +44,11 @@ pub(super) fn getprop(call: &Call<'_>) -> Output {
 }
 
 pub(super) fn settings(call: &Call<'_>) -> Output {
-    let args: Vec<&str> =
-        call.rest().into_iter().filter(|arg| *arg != "--user" && *arg != "0" || arg.len() > 6).collect();
-    let args = if args.len() < call.rest().len() { call.rest() } else { args };
+    let mut args = call.rest();
+    // The phone has one user.
+    if let Some(at) = args.iter().position(|arg| *arg == "--user") {
+        args.drain(at..args.len().min(at + 2));
+    }
     match args.as_slice() {
         ["get", table, name, ..] => Output::text(format!("{}\n", value(call, table, name))),
         ["put", table, name, text, ..] => {
