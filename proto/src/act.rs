@@ -80,6 +80,10 @@ wire! {
         pub note: Option<String>,
         /// What else has happened, such as a tab that opened or a download that began; absent if nothing has.
         pub news: Option<String>,
+        /// Apps that crashed or stopped responding since the last look, which are recorded with the action. Only for devices that
+        /// can be managed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub incidents: Vec<crate::incident::Incident>,
         /// Time until the outcome was observed, in milliseconds.
         pub waited_ms: u64,
         /// The page, with its outline unless `then` is `page`; absent if the screen could not be read.
@@ -284,7 +288,17 @@ act_params! {
         pub close: bool,
     }
 
-    /// Parameters of `act.launch` and `act.stop`.
+    /// Parameters of `act.launch`: either `package` or `name`.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["package"]}, {"required": ["name"]}])))]
+    pub struct LaunchParams {
+        /// Package name, for example `com.android.settings`; for a browser, the URL or domain of a page.
+        pub package: Option<String>,
+        /// Name of the app, such as `Settings`.
+        pub name: Option<String> where chars 1..=100,
+    }
+
+    /// Parameters of `act.stop` and `recover.relaunch`.
     #[derive(Default)]
     pub struct AppParams {
         /// Package name, for example `com.android.settings`; for a browser, the URL or domain of a page.
@@ -454,7 +468,7 @@ methods! {
     /// Calls a tool that the page in a browser publishes for agents, and returns its answer.
     ActPageTool = "act.pageTool" (PageToolParams, DEVICE, TIMEOUT) -> Reply<PageToolResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict, Unsupported], r#"{"tool":"add_to_basket","input":{"name":"Ginger Storm"}}"#, PAGE_TOOL;
     /// Launches an app.
-    ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, LAUNCH;
+    ActLaunch = "act.launch" (LaunchParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, TargetNotFound, TargetAmbiguous, TargetCovered, Timeout, Conflict, Unsupported], r#"{"package":"com.android.settings"}"#, LAUNCH;
     /// Stops an app.
     ActStop = "act.stop" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, STOP;
     /// Runs a command in the device's shell, if the device's settings allow it.

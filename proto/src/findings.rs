@@ -27,6 +27,10 @@ session_params! {
         pub app: Option<String> where chars 1..=255,
         /// Id or uid of an artifact that shows the bug, or `latest` for the session's newest screenshot.
         pub screenshot: Option<String>,
+        /// Whether to add to the description what the app logged since the session's last action, and to `actual`, if that is
+        /// not given, the crash that the session's last actions met. Only for devices that can be managed.
+        #[serde(default, skip_serializing_if = "crate::act::is_false")]
+        pub from_log: bool,
         /// Visibility of the bug; by default the scope of the session, which is `app` unless the session was started
         /// with another scope.
         pub scope: Option<RecordScope>,

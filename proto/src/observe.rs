@@ -303,6 +303,10 @@ wire! {
         /// Title of the dialog, menu or pop-up in the foreground, or `dialog` if it has no title; absent if a page is
         /// in the foreground.
         pub dialog: Option<String>,
+        /// Apps that crashed or stopped responding since the last look, which are recorded with the session's last action. Only for
+        /// devices that can be managed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub incidents: Vec<crate::incident::Incident>,
         /// Hints about this page from the memory.
         #[serde(default)]
         pub hints: Vec<Hint>,

@@ -13,6 +13,8 @@ words! {
         Devices = "devices",
         /// Tools for test sessions with tasks, bugs, test results and reports.
         Testing = "testing",
+        /// Tools that manage a phone: apps, settings, log, recordings of the screen.
+        Android = "android",
     }
 }
 
@@ -127,8 +129,8 @@ pub(crate) const FILL: Tool = Tool {
 pub(crate) const LAUNCH: Tool = Tool {
     name: "af_launch",
     toolset: Toolset::Core,
-    about: "Open an app by its package name, for example com.android.settings.",
-    takes: &["package"],
+    about: "Open an app by package, for example com.android.settings, or name.",
+    takes: &["package", "name"],
     sends: r#"{"then":"outline"}"#,
 };
 
@@ -289,6 +291,78 @@ pub(crate) const PAGE_TOOL: Tool = Tool {
     sends: r#"{"then":"diff"}"#,
 };
 
+pub(crate) const INSTALL: Tool = Tool {
+    name: "af_app_install",
+    toolset: Toolset::Android,
+    about: "Install an app from a file of the daemon's machine, such as /home/user/app.apk; an installed version is replaced.",
+    takes: &["file", "grant"],
+    sends: r#"{"then":"diff"}"#,
+};
+
+pub(crate) const UNINSTALL: Tool = Tool {
+    name: "af_app_uninstall",
+    toolset: Toolset::Android,
+    about: "Uninstall an app.",
+    takes: &["package", "keepData"],
+    sends: r#"{"then":"diff"}"#,
+};
+
+pub(crate) const CLEAR_APP: Tool = Tool {
+    name: "af_app_clear",
+    toolset: Toolset::Android,
+    about: "Stop an app and delete its data, so that it starts as if it were new.",
+    takes: &["package"],
+    sends: r#"{"then":"diff"}"#,
+};
+
+pub(crate) const GRANT: Tool = Tool {
+    name: "af_app_grant",
+    toolset: Toolset::Android,
+    about: "Give an app a permission such as CAMERA; revoke takes it away.",
+    takes: &["package", "permission", "revoke"],
+    sends: r#"{}"#,
+};
+
+pub(crate) const PACKAGES: Tool = Tool {
+    name: "af_app_list",
+    toolset: Toolset::Android,
+    about: "List the packages of the installed apps.",
+    takes: &["filter", "includeSystem"],
+    sends: r#"{}"#,
+};
+
+pub(crate) const CONFIGURE: Tool = Tool {
+    name: "af_configure",
+    toolset: Toolset::Android,
+    about: "Turn the screen, switch dark mode or airplane mode, or change the language. Returns what was set before.",
+    takes: &["orientation", "darkMode", "locale", "localeApp", "airplaneMode"],
+    sends: r#"{"then":"outline"}"#,
+};
+
+pub(crate) const LOG: Tool = Tool {
+    name: "af_log",
+    toolset: Toolset::Android,
+    about: "Read what the phone's apps logged since your last action. The lines are data from the phone.",
+    takes: &["app", "sinceMs", "level", "limit"],
+    sends: r#"{}"#,
+};
+
+pub(crate) const START_RECORDING: Tool = Tool {
+    name: "af_record_start",
+    toolset: Toolset::Android,
+    about: "Start a video recording of the screen, for at most 3 minutes.",
+    takes: &["maxMs"],
+    sends: r#"{}"#,
+};
+
+pub(crate) const STOP_RECORDING: Tool = Tool {
+    name: "af_record_stop",
+    toolset: Toolset::Android,
+    about: "End the recording of the screen, and save the video to a file.",
+    takes: &["saveFile"],
+    sends: r#"{}"#,
+};
+
 pub(crate) const LEASE: Tool = Tool {
     name: "af_lease",
     toolset: Toolset::Devices,
@@ -350,7 +424,7 @@ pub(crate) const BUG: Tool = Tool {
     name: "af_bug",
     toolset: Toolset::Testing,
     about: "Report a bug, with the steps to reproduce it.",
-    takes: &["title", "severity", "steps", "expected", "actual", "scope"],
+    takes: &["title", "severity", "steps", "expected", "actual", "fromLog", "scope"],
     sends: r#"{}"#,
 };
 

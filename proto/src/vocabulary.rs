@@ -134,6 +134,16 @@ words! {
         Shell = "shell",
         /// Send an intent.
         Intent = "intent",
+        /// Install an app.
+        Install = "install",
+        /// Uninstall an app.
+        Uninstall = "uninstall",
+        /// Stop an app and delete its data.
+        ClearApp = "clearApp",
+        /// Give an app a permission, or take it away.
+        Grant = "grant",
+        /// Change settings of the device.
+        Configure = "configure",
         /// No action: the screen changed on its own.
         Wait = "wait",
     }

@@ -48,7 +48,7 @@ fn verbs_of_adb_answer_as_on_a_phone() {
         (&["shell", "am start -n com.nobody/.Main 2>&1"], "does not exist"),
         (&["shell", "echo 'a  b' | cat; false || echo $?"], "a  b\n1"),
         (&["shell", "nothere 2>&1; echo $?"], "inaccessible or not found\n127"),
-        (&["logcat", "-d"], "beginning of main"),
+        (&["logcat", "-d"], "--------- beginning of system"),
     ];
     for (args, expected) in verbs {
         let output = run(args);
@@ -93,20 +93,37 @@ fn commands_on_the_standard_input_of_a_shell_run() {
     assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), output.status.code()), ("one\ntwo\n", Some(5)));
 }
 
-#[test]
-#[ignore = "needs adbutils"]
-fn adbutils_does_what_it_reports() {
+/// Runs a script that drives the phone with a Python client, and returns the number of verbs that did what they report.
+fn verbs_of(client: &str, packages: &str) -> usize {
     let (phone, adb, serial) = phone();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/adbutils_verbs.py");
+    let script = format!("{}/clients/{client}_verbs.py", env!("CARGO_MANIFEST_DIR"));
     let output = Command::new("python3")
-        .args([script, &serial, &adb.port().to_string(), &phone.control_url()])
-        .env("PYTHONPATH", std::env::var_os("AFD_ADBUTILS").expect("needs AFD_ADBUTILS"))
+        .args([&script, &serial, &adb.port().to_string(), &phone.control_url()])
+        .env("PYTHONPATH", std::env::var_os(packages).unwrap_or_else(|| panic!("needs {packages}")))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .expect("runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.lines().filter(|line| line.starts_with("ok ")).count() >= 20, "{text}");
+    text.lines().filter(|line| line.starts_with("ok ")).count()
+}
+
+#[test]
+#[ignore = "needs adbutils"]
+fn adbutils_does_what_it_reports() {
+    assert!(verbs_of("adbutils", "AFD_ADBUTILS") >= 20);
+}
+
+#[test]
+#[ignore = "needs AndroidViewClient"]
+fn android_view_client_does_what_it_reports() {
+    assert!(verbs_of("androidviewclient", "AFD_ANDROIDVIEWCLIENT") >= 20);
+}
+
+#[test]
+#[ignore = "needs uiautomator2"]
+fn uiautomator2_does_over_the_shell_what_it_reports() {
+    assert!(verbs_of("uiautomator2", "AFD_UIAUTOMATOR2") >= 20);
 }
 
 /// A mobilecli with a home directory of its own; dropping it stops the process that it leaves behind.
@@ -159,4 +176,86 @@ fn mobilecli_does_what_it_reports() {
     }
     let kinds: Vec<String> = phone.lock().inputs.iter().map(|input| input.kind.clone()).collect();
     assert_eq!(kinds, ["swipe", "tap", "back", "text", "launch", "stop"]);
+}
+
+/// agent-device with a home directory of its own; dropping it stops the process that it leaves behind.
+struct AgentDevice {
+    program: std::ffi::OsString,
+    home: tempfile::TempDir,
+    adb: u16,
+}
+
+impl AgentDevice {
+    fn run(&self, args: &[&str]) -> String {
+        let mut command = Command::new(&self.program);
+        command.args(args).env("ANDROID_ADB_SERVER_PORT", self.adb.to_string()).env("HOME", self.home.path());
+        // Its own version of Node.js is beside it.
+        let beside = std::path::Path::new(&self.program).parent().map(std::path::Path::to_path_buf);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(beside.into_iter().chain(std::env::split_paths(&path))).expect("a path");
+        command.env("PATH", path).current_dir(self.home.path());
+        let output = command.output().expect("runs");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    }
+}
+
+impl Drop for AgentDevice {
+    fn drop(&mut self) {
+        let state = self.home.path().join(".agent-device/daemon.json");
+        let state = std::fs::read_to_string(state).ok().and_then(|text| serde_json::from_str(&text).ok());
+        if let Some(pid) = state.and_then(|state: serde_json::Value| state["pid"].as_u64()) {
+            afd_tests::daemon::send_signal(u32::try_from(pid).expect("a process"), "TERM");
+        }
+    }
+}
+
+/// What agent-device does without its helper app, which it installs on phones and which is no app of the practice phone: its
+/// snapshots, gestures that need one, and recordings, for which it reads `/proc`.
+#[test]
+#[ignore = "needs agent-device"]
+fn agent_device_does_what_it_reports() {
+    let (phone, adb, serial) = phone();
+    let home = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| home.path().join(name).to_string_lossy().into_owned();
+    let (picture, app) = (at("picture.png"), at("own.apk"));
+    let own = r#"{"package": "org.example.own", "label": "Own", "start": "m", "pages": {"m": {"activity": ".M", "title": "Own"}}}"#;
+    std::fs::write(&app, own).expect("writes");
+    let program = std::env::var_os("AFD_AGENT_DEVICE").expect("needs AFD_AGENT_DEVICE");
+    let client = AgentDevice { program, home, adb: adb.port() };
+    let run = |args: &[&str]| client.run(&[args, &["--platform", "android", "--serial", serial.as_str()]].concat());
+    phone.clear_inputs();
+    for (args, expected) in [
+        (vec!["devices"], "Practice Phone"),
+        (vec!["boot"], "Boot ready"),
+        (vec!["apps"], "org.example.shop"),
+        (vec!["open", "com.android.settings"], "Opened: com.android.settings"),
+        (vec!["appstate"], "Foreground app: com.android.settings"),
+        (vec!["screenshot", &picture], "1080x2400"),
+        (vec!["press", "540", "1000"], "Tapped"),
+        (vec!["type", "hello"], "Typed 5"),
+        (vec!["back"], "Back"),
+        (vec!["app-switcher"], "Opened app switcher"),
+        (vec!["keyboard", "status"], "Keyboard visible: no"),
+        (vec!["settings", "wifi", "off"], "Updated setting"),
+        (vec!["settings", "airplane", "on"], "Updated setting"),
+        (vec!["settings", "appearance", "dark"], "Updated setting"),
+        (vec!["settings", "animations", "off"], "Updated setting"),
+        (vec!["orientation", "landscape-left"], "Rotation requested"),
+        (vec!["install", "org.example.own", &app], "Installed"),
+        (vec!["logs", "path"], "backend=android"),
+        (vec!["home"], "Home"),
+        (vec!["close"], "Closed"),
+    ] {
+        let output = run(&args);
+        assert!(output.contains(expected) && !output.contains("not found"), "{args:?}: {output:.600}");
+    }
+    let phone = phone.lock();
+    let kinds: Vec<&str> = phone.inputs.iter().map(|input| input.kind.as_str()).collect();
+    for kind in ["launch", "tap", "text", "back", "key", "home"] {
+        assert!(kinds.contains(&kind), "{kind} arrived: {kinds:?}");
+    }
+    let set = |table: &str, name: &str| phone.settings.get(&(table.to_owned(), name.to_owned())).cloned();
+    assert_eq!(set("global", "wifi_on").as_deref(), Some("0"));
+    assert_eq!(set("uimode", "night").as_deref(), Some("yes"));
+    assert_eq!((phone.turn(), phone.apps.iter().any(|app| app.package == "org.example.own")), (1, true));
 }

@@ -28,6 +28,7 @@ mod inputs;
 mod learning;
 mod lifecycle;
 mod limits;
+mod manage;
 mod mcp;
 mod methods;
 mod notes;

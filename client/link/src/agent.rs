@@ -3,8 +3,10 @@
 
 use std::fmt::Write as _;
 
+use afd_proto::incident::Incident;
 use serde_json::{Map, Value, json};
 
+use crate::human::incident;
 use crate::outcome::Outcome;
 use crate::safe;
 
@@ -119,7 +121,9 @@ fn one_line_each(value: &mut Value) {
 
 fn result(outcome: &Outcome, data: &Value) -> String {
     if let Some(outline) = data["outline"].as_str() {
-        return outline.to_owned();
+        let incidents: Vec<Incident> = serde_json::from_value(data["incidents"].clone()).unwrap_or_default();
+        let lines: String = incidents.iter().map(|one| incident(one) + "\n").collect();
+        return lines + outline;
     }
     if data["look"].is_object() {
         return act(outcome, data);
@@ -138,10 +142,15 @@ fn result(outcome: &Outcome, data: &Value) -> String {
     if outcome.op == "wait" { text.lines().next().unwrap_or_default().to_owned() } else { text }
 }
 
+/// Actions that manage a device.
+const MANAGES: [&str; 5] = ["install", "uninstall", "clear-app", "grant", "configure"];
+
 /// Returns one line with an action's target and result, followed by the resulting page.
 fn act(outcome: &Outcome, data: &Value) -> String {
     let look = &data["look"];
     let changed = match (look["changed"].as_bool(), look["note"].as_str()) {
+        // These change what is not on the page.
+        (changed, _) if MANAGES.contains(&outcome.op.as_str()) && changed != Some(true) => "done",
         (_, Some(note)) => note,
         (Some(true), None) => "changed",
         (_, None) => "done",
@@ -157,6 +166,15 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     }
     if let Some(news) = look["news"].as_str() {
         let _ = write!(text, "; {}", safe::line(news));
+    }
+    if let Some(before) = data["before"].as_object() {
+        let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), safe::line);
+        let before: Vec<String> = before.iter().map(|(name, old)| format!("{name} {}", value(old))).collect();
+        let _ = write!(text, "; before: {}", before.join(", "));
+    }
+    let incidents: Vec<Incident> = serde_json::from_value(look["incidents"].clone()).unwrap_or_default();
+    for one in &incidents {
+        let _ = write!(text, "; {}", incident(one));
     }
     // What a page or a program answered is marked as such, line by line.
     for line in data["output"].as_str().into_iter().flat_map(str::lines) {

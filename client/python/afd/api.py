@@ -88,6 +88,9 @@ HintsWanted: TypeAlias = "bool | AllHints"
 # Import result for a setting or row.
 ImportOutcome: TypeAlias = Literal["added", "present", "cleaned", "skipped"]
 
+# What happened to an app.
+IncidentKind: TypeAlias = Literal["crash", "notResponding"]
+
 # Kind of named item.
 ItemKind: TypeAlias = Literal["component", "state"]
 
@@ -99,6 +102,9 @@ KeyboardChange: TypeAlias = Literal["opened", "closed"]
 
 # Severity of a check result.
 Level: TypeAlias = Literal["ok", "warning", "error"]
+
+# Severity of a line of a log, in ascending order.
+LogLevel: TypeAlias = Literal["verbose", "debug", "info", "warning", "error", "fatal"]
 
 # Elements to mark.
 MarkScope: TypeAlias = Literal["all", "interactive"]
@@ -126,6 +132,9 @@ ObservationFormat: TypeAlias = Literal["outline", "rows"]
 
 # Kind of call that observed a screen.
 ObservationSource: TypeAlias = Literal["top", "screen", "refs", "page", "wait", "verify", "learn"]
+
+# Orientation of a screen.
+Orientation: TypeAlias = Literal["portrait", "landscape", "auto"]
 
 # Kind of outcome of an action.
 OutcomeKind: TypeAlias = Literal["page", "same", "nothing", "failed", "refuted"]
@@ -194,7 +203,7 @@ Then: TypeAlias = Literal["outline", "diff", "page", "none"]
 Until: TypeAlias = Literal["text", "activity", "gone", "settled"]
 
 # Verb of an action: the operations of `act.*` and `recover.*`.
-Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "hover", "swipe", "drag", "upload", "tab", "pageTool", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "wait"]
+Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "hover", "swipe", "drag", "upload", "tab", "pageTool", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "install", "uninstall", "clearApp", "grant", "configure", "wait"]
 
 
 class ActResultReply(TypedDict):
@@ -495,6 +504,20 @@ class Components(TypedDict):
     site: NotRequired[str]
 
 
+class ConfigureResultReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    before: DeviceConfiguration
+    device: str
+    durationMs: int
+    eventId: str
+    look: NotRequired[Look]
+    recorded: NotRequired[bool]
+    replayed: bool
+    session: str
+    traceId: str
+
+
 class ConnectUsbResult(TypedDict):
     """Result of `device.connectUsb`."""
 
@@ -544,6 +567,7 @@ class Context(TypedDict):
     elements: NotRequired[List[Element]]
     hasWebView: bool
     hints: List[Hint]
+    incidents: NotRequired[List[Incident]]
     mode: str
     nodeReliability: str
     observationId: str
@@ -693,6 +717,16 @@ class Detection(TypedDict):
     type: NotRequired[str]
 
 
+class DeviceConfiguration(TypedDict):
+    """Settings of a device."""
+
+    airplaneMode: NotRequired[bool]
+    darkMode: NotRequired[bool]
+    locale: NotRequired[str]
+    localeApp: NotRequired[str]
+    orientation: NotRequired[Orientation]
+
+
 class DeviceInfo(TypedDict):
     """A device and its last known state."""
 
@@ -706,6 +740,18 @@ class DeviceInfo(TypedDict):
     state: DeviceState
     url: str
     waiting: int
+
+
+class DeviceLogReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    device: str
+    lines: List[LogRow]
+    recorded: NotRequired[bool]
+    session: str
+    sinceMs: int
+    traceId: str
+    truncated: bool
 
 
 class DeviceTabListReply(TypedDict):
@@ -1078,6 +1124,14 @@ class ImportedSetting(TypedDict):
     remark: str
 
 
+class Incident(TypedDict):
+    """An app that crashed or does not respond."""
+
+    app: str
+    kind: IncidentKind
+    report: str
+
+
 class Interrupt(TypedDict):
     """A pop-up that appears over several states on its own."""
 
@@ -1186,11 +1240,22 @@ class Log(TypedDict):
     nextCursor: NotRequired[int]
 
 
+class LogRow(TypedDict):
+    """A line of a device's log."""
+
+    at: int
+    level: LogLevel
+    pid: int
+    tag: str
+    text: str
+
+
 class Look(TypedDict):
     """Outcome of an action."""
 
     changed: bool | None
     expected: NotRequired[str]
+    incidents: NotRequired[List[Incident]]
     keyboard: NotRequired[KeyboardChange]
     news: NotRequired[str]
     note: NotRequired[str]
@@ -1436,6 +1501,7 @@ class PageReply(TypedDict):
     elements: NotRequired[List[Element]]
     hasWebView: bool
     hints: List[Hint]
+    incidents: NotRequired[List[Incident]]
     mode: str
     nodeReliability: str
     observationId: str
@@ -1745,6 +1811,28 @@ class RecordedMessage(TypedDict):
     uid: str
 
 
+class RecordingSavedReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    artifact: SavedArtifact
+    device: str
+    durationMs: int
+    recorded: NotRequired[bool]
+    session: str
+    sizeBytes: int
+    traceId: str
+
+
+class RecordingStartedReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    device: str
+    maxMs: int
+    recorded: NotRequired[bool]
+    session: str
+    traceId: str
+
+
 class RecoverResultReply(TypedDict):
     """A result together with the device, session and trace id of the call, in one JSON object."""
 
@@ -1805,6 +1893,7 @@ class RefsReply(TypedDict):
     elements: NotRequired[List[Element]]
     hasWebView: bool
     hints: List[Hint]
+    incidents: NotRequired[List[Incident]]
     mode: str
     nodeReliability: str
     observationId: str
@@ -1989,6 +2078,7 @@ class ScreenReply(TypedDict):
     elements: NotRequired[List[Element]]
     hasWebView: bool
     hints: List[Hint]
+    incidents: NotRequired[List[Incident]]
     mode: str
     nodeReliability: str
     observationId: str
@@ -2682,6 +2772,7 @@ class WaitResultReply(TypedDict):
     elements: NotRequired[List[Element]]
     hasWebView: bool
     hints: List[Hint]
+    incidents: NotRequired[List[Incident]]
     matchedCount: NotRequired[int]
     mode: str
     nodeReliability: str
@@ -2941,9 +3032,9 @@ class SessionBugMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def add(self, *, title: str, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, scope: RecordScope | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, request_key: str | None = None) -> BugAddResult:
+    def add(self, *, title: str, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, from_log: bool | None = None, page: str | None = None, scope: RecordScope | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, request_key: str | None = None) -> BugAddResult:
         """Records a bug."""
-        return self._call("session.bug.add", {"title": title, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "scope": scope, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "requestKey": request_key}, session=True, key=True)
+        return self._call("session.bug.add", {"title": title, "actual": actual, "app": app, "description": description, "expected": expected, "fromLog": from_log, "page": page, "scope": scope, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "requestKey": request_key}, session=True, key=True)
 
     def list(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, page: str | None = None, session: str | None = None, severity: Severity | None = None, status: BugStatus | None = None) -> Bugs:
         """Lists bugs, newest first, with counts by severity and status."""
@@ -3288,9 +3379,9 @@ class ActMethods:
         """Calls a tool that the page in a browser publishes for agents, and returns its answer."""
         return self._call("act.pageTool", {"tool": tool, "device": device, "input": input, "requestKey": request_key, "session": session, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
 
-    def launch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def launch(self, *, device: str | None = None, name: str | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Launches an app."""
-        return self._call("act.launch", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.launch", {"device": device, "name": name, "package": package, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def stop(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Stops an app."""
@@ -3303,6 +3394,26 @@ class ActMethods:
     def intent(self, *, action: str | None = None, component: str | None = None, data: str | None = None, device: str | None = None, extras: dict[str, Secret] | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Sends an Android intent, if the device's settings allow it."""
         return self._call("act.intent", {"action": action, "component": component, "data": data, "device": device, "extras": extras, "package": package, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def install(self, *, file: str, device: str | None = None, grant: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Installs an app from a file, or replaces it, if the device's settings allow it."""
+        return self._call("act.install", {"file": file, "device": device, "grant": grant, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def uninstall(self, *, package: str, device: str | None = None, keep_data: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Uninstalls an app, if the device's settings allow it."""
+        return self._call("act.uninstall", {"package": package, "device": device, "keepData": keep_data, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def clear_app(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Stops an app and deletes its data, if the device's settings allow it."""
+        return self._call("act.clearApp", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def grant(self, *, package: str, permission: str, device: str | None = None, request_key: str | None = None, revoke: bool | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Gives an app a permission or takes it away, if the device's settings allow it."""
+        return self._call("act.grant", {"package": package, "permission": permission, "device": device, "requestKey": request_key, "revoke": revoke, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def configure(self, *, airplane_mode: bool | None = None, dark_mode: bool | None = None, device: str | None = None, locale: str | None = None, locale_app: str | None = None, orientation: Orientation | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ConfigureResultReply:
+        """Changes settings of the device: orientation, dark mode, language, airplane mode. Returns what they were before."""
+        return self._call("act.configure", {"airplaneMode": airplane_mode, "darkMode": dark_mode, "device": device, "locale": locale, "localeApp": locale_app, "orientation": orientation, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
 
 class ObserveMethods:
@@ -3422,6 +3533,18 @@ class DeviceMethods:
     def connect_usb(self, *, local_port: int | None = None, name: str | None = None, print_only: bool | None = None, serial: str | None = None, request_key: str | None = None) -> ConnectUsbResult:
         """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device."""
         return self._call("device.connectUsb", {"localPort": local_port, "name": name, "printOnly": print_only, "serial": serial, "requestKey": request_key}, key=True)
+
+    def log(self, *, app: str | None = None, device: str | None = None, level: LogLevel | None = None, limit: int | None = None, session: str | None = None, since_ms: int | None = None) -> DeviceLogReply:
+        """Returns what the device's apps logged, by default since the session's last action. Typed texts are replaced."""
+        return self._call("device.log", {"app": app, "device": device, "level": level, "limit": limit, "session": session, "sinceMs": since_ms}, device=True, session=True)
+
+    def start_recording(self, *, device: str | None = None, max_ms: int | None = None, session: str | None = None, request_key: str | None = None) -> RecordingStartedReply:
+        """Starts a recording of the screen. One recording at a time; it ends after `maxMs` at the latest."""
+        return self._call("device.startRecording", {"device": device, "maxMs": max_ms, "session": session, "requestKey": request_key}, device=True, session=True, key=True)
+
+    def stop_recording(self, *, device: str | None = None, save_file: str | None = None, session: str | None = None, request_key: str | None = None) -> RecordingSavedReply:
+        """Ends the recording of the screen, and saves the video as an artifact."""
+        return self._call("device.stopRecording", {"device": device, "saveFile": save_file, "session": session, "requestKey": request_key}, device=True, session=True, key=True)
 
 
 class DaemonMethods:

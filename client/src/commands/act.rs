@@ -9,7 +9,8 @@ use afd_proto::Secret;
 use afd_proto::act::{
     ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress,
     ActPageTool, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, AppParams,
-    FillParams, IntentParams, KeyParams, PageToolParams, ShellParams, TabParams, TextParams, UploadParams,
+    FillParams, IntentParams, KeyParams, LaunchParams, PageToolParams, ShellParams, TabParams, TextParams,
+    UploadParams,
 };
 use afd_proto::keys::{self, KeyName};
 use afd_proto::vocabulary::By;
@@ -57,8 +58,8 @@ pub enum Act {
     Text(Text),
     /// Fill a field: tap it, delete its content, type the text, and check the value shown
     Fill(Fill),
-    /// Launch an app
-    Launch(Package),
+    /// Launch an app by its package or its name
+    Launch(Launch),
     /// Stop an app
     Stop(Package),
     /// Run a shell command on the phone, if the device settings allow it, for up to --timeout-ms
@@ -146,7 +147,38 @@ pub struct Fill {
     key: Key,
 }
 
-/// Options for `launch` and `stop`.
+/// Options for `launch`.
+#[derive(Debug, Args)]
+pub struct Launch {
+    /// Package name, for example com.android.settings, or the app's name, for example Settings
+    #[arg(value_name = "APP", required_unless_present = "package", conflicts_with = "package")]
+    what: Option<String>,
+    /// Package name
+    #[arg(long)]
+    package: Option<String>,
+    #[command(flatten)]
+    key: Key,
+}
+
+impl Launch {
+    pub(super) fn params(self) -> LaunchParams {
+        // A package, a domain or a URL has a dot or a colon, and no blanks.
+        let is_package = |what: &str| what.contains(['.', ':']) && !what.contains(' ') || what == "localhost";
+        let (package, name) = match (self.package, self.what) {
+            (None, Some(what)) if !is_package(&what) => (None, Some(what)),
+            (package, what) => (package.or(what), None),
+        };
+        LaunchParams {
+            package,
+            name,
+            request_key: self.key.request_key,
+            then: self.key.then,
+            ..LaunchParams::default()
+        }
+    }
+}
+
+/// Options for `stop`.
 #[derive(Debug, Args)]
 pub struct Package {
     /// Package name, for example com.android.settings
@@ -175,7 +207,7 @@ fn pressed(text: &str) -> Result<Pressed, String> {
 }
 
 impl Package {
-    fn params(self) -> AppParams {
+    pub(super) fn params(self) -> AppParams {
         AppParams {
             package: self.package.or(self.what).unwrap_or_default(),
             request_key: self.key.request_key,

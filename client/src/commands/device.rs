@@ -5,10 +5,14 @@ use afd_proto::device::{
     AddParams, DeviceAdd, DeviceDownloads, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams,
     DeviceRelease, DeviceRemove, DeviceTabs, DownloadsParams, LeaseParams, PackagesParams, RemoveParams,
 };
+use afd_proto::manage::{
+    ActConfigure, ConfigureParams, DeviceLogParams, DeviceLogRead, DeviceStartRecording, DeviceStopRecording, LogLevel,
+    Orientation, StartRecordingParams, StopRecordingParams,
+};
 use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
 
-use super::{Call, Group, false_if};
+use super::{Call, Group, absolute, false_if};
 use crate::ask;
 use afd_link::options::Context;
 use afd_link::outcome::{Failure, USAGE};
@@ -38,6 +42,13 @@ pub enum Device {
     Tabs,
     /// Wait for the downloads of a browser since the last call, and save them
     Downloads(Downloads),
+    /// Show what the phone's apps logged, by default since the session's last action
+    Log(Log),
+    /// Record the screen as a video
+    #[command(subcommand)]
+    Record(Record),
+    /// Change settings of the phone: orientation, dark mode, language, airplane mode
+    Set(Set),
     /// List the packages installed on the device
     Packages {
         /// Only packages whose name contains this text
@@ -47,6 +58,60 @@ pub enum Device {
         #[arg(long)]
         include_system: bool,
     },
+}
+
+/// Options for `log`.
+#[derive(Debug, Args)]
+pub struct Log {
+    /// Only lines of the app with this package name
+    #[arg(long)]
+    app: Option<String>,
+    /// Only lines that are at most so old, in milliseconds [default: since the session's last action]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    since_ms: Option<u64>,
+    /// Lowest severity of the lines
+    #[arg(long, value_enum)]
+    level: Option<LogLevel>,
+    /// Maximum number of lines; the newest ones are shown
+    #[arg(long, allow_negative_numbers = true)]
+    limit: Option<u32>,
+}
+
+/// Record the screen as a video.
+#[derive(Debug, Subcommand)]
+pub enum Record {
+    /// Start a recording
+    Start {
+        /// Time after which the recording ends, in milliseconds
+        #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+        max_ms: Option<u64>,
+    },
+    /// End the recording, and save the video
+    Stop {
+        /// File to which the video is written [default: a file in the artifact directory]
+        file: Option<String>,
+    },
+}
+
+/// Options for `set`.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+pub struct Set {
+    /// Orientation of the screen; auto follows the phone's sensor
+    #[arg(long, value_enum)]
+    orientation: Option<Orientation>,
+    /// Dark mode: true or false
+    #[arg(long, value_name = "BOOL")]
+    dark_mode: Option<bool>,
+    /// Language, as a tag such as de-DE
+    #[arg(long, value_name = "TAG")]
+    locale: Option<String>,
+    /// Package name of the app whose language is set; most phones change only that of one app
+    #[arg(long, value_name = "PACKAGE", requires = "locale")]
+    locale_app: Option<String>,
+    /// Airplane mode: true or false
+    #[arg(long, value_name = "BOOL")]
+    airplane_mode: Option<bool>,
 }
 
 /// Options for `downloads`.
@@ -117,6 +182,28 @@ impl Group for Device {
             Device::Release => Call::plain::<DeviceRelease>(DeviceParams::default()),
             Device::Downloads(Downloads { wait_ms }) => {
                 Call::of::<DeviceDownloads>(DownloadsParams { wait_ms, ..DownloadsParams::default() })
+            }
+            Device::Log(Log { app, since_ms, level, limit }) => {
+                Call::of::<DeviceLogRead>(DeviceLogParams { app, since_ms, level, limit, ..DeviceLogParams::default() })
+            }
+            Device::Record(Record::Start { max_ms }) => {
+                let params = StartRecordingParams { max_ms, ..StartRecordingParams::default() };
+                Call::of::<DeviceStartRecording>(params).named("device", "record-start")
+            }
+            Device::Record(Record::Stop { file }) => {
+                let save_file = file.map(|file| absolute(&file));
+                let params = StopRecordingParams { save_file, ..StopRecordingParams::default() };
+                Call::of::<DeviceStopRecording>(params).named("device", "record-stop")
+            }
+            Device::Set(Set { orientation, dark_mode, locale, locale_app, airplane_mode }) => {
+                Call::of::<ActConfigure>(ConfigureParams {
+                    orientation,
+                    dark_mode,
+                    locale,
+                    locale_app,
+                    airplane_mode,
+                    ..ConfigureParams::default()
+                })
             }
             Device::Tabs => Call::of::<DeviceTabs>(DeviceParams::default()),
             Device::Packages { filter, include_system } => {

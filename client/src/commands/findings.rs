@@ -121,6 +121,9 @@ pub enum Bug {
         /// Screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
         #[arg(long, value_name = "ARTIFACT")]
         screenshot: Option<String>,
+        /// Add to the description what the app logged since the last action, and the last crash
+        #[arg(long)]
+        from_log: bool,
         /// Visibility: everyone who uses the app, or only this session [default: the scope of the session]
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
@@ -321,6 +324,7 @@ impl Group for Bug {
                 actual,
                 place: Place { page, app },
                 screenshot,
+                from_log,
                 scope,
             } => Call::of::<BugAdd>(BugAddParams {
                 title,
@@ -332,6 +336,7 @@ impl Group for Bug {
                 page,
                 app,
                 screenshot,
+                from_log,
                 scope,
                 ..BugAddParams::default()
             }),

@@ -312,6 +312,19 @@ export interface Components {
   site?: string;
 }
 
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface ConfigureResultReply {
+  before: DeviceConfiguration;
+  device: string;
+  durationMs: number;
+  eventId: string;
+  look?: Look;
+  recorded?: boolean;
+  replayed: boolean;
+  session: string;
+  traceId: string;
+}
+
 /** Result of `device.connectUsb`. */
 export interface ConnectUsbResult {
   configWritten: boolean;
@@ -360,6 +373,7 @@ export interface Context {
   elements?: Element[];
   hasWebView: boolean;
   hints: Hint[];
+  incidents?: Incident[];
   mode: string;
   nodeReliability: string;
   observationId: string;
@@ -496,6 +510,15 @@ export interface Detection {
   type?: string;
 }
 
+/** Settings of a device. */
+export interface DeviceConfiguration {
+  airplaneMode?: boolean;
+  darkMode?: boolean;
+  locale?: string;
+  localeApp?: string;
+  orientation?: Orientation;
+}
+
 /** A device and its last known state. */
 export interface DeviceInfo {
   capabilities: string[];
@@ -508,6 +531,17 @@ export interface DeviceInfo {
   state: DeviceState;
   url: string;
   waiting: number;
+}
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface DeviceLogReply {
+  device: string;
+  lines: LogRow[];
+  recorded?: boolean;
+  session: string;
+  sinceMs: number;
+  traceId: string;
+  truncated: boolean;
 }
 
 /** Origin of a device. */
@@ -908,6 +942,16 @@ export interface ImportedSetting {
   remark: string;
 }
 
+/** An app that crashed or does not respond. */
+export interface Incident {
+  app: string;
+  kind: IncidentKind;
+  report: string;
+}
+
+/** What happened to an app. */
+export type IncidentKind = "crash" | "notResponding";
+
 /** A pop-up that appears over several states on its own. */
 export interface Interrupt {
   dismissals: Dismissal[];
@@ -1018,10 +1062,23 @@ export interface Log {
   nextCursor?: number;
 }
 
+/** Severity of a line of a log, in ascending order. */
+export type LogLevel = "verbose" | "debug" | "info" | "warning" | "error" | "fatal";
+
+/** A line of a device's log. */
+export interface LogRow {
+  at: number;
+  level: LogLevel;
+  pid: number;
+  tag: string;
+  text: string;
+}
+
 /** Outcome of an action. */
 export interface Look {
   changed: boolean | null;
   expected?: string;
+  incidents?: Incident[];
   keyboard?: KeyboardChange;
   news?: string;
   note?: string;
@@ -1215,6 +1272,9 @@ export interface Omission {
   why: string;
 }
 
+/** Orientation of a screen. */
+export type Orientation = "portrait" | "landscape" | "auto";
+
 /** An outcome of an action, and how often it occurred. */
 export interface Outcome {
   count: number;
@@ -1299,6 +1359,7 @@ export interface PageReply {
   elements?: Element[];
   hasWebView: boolean;
   hints: Hint[];
+  incidents?: Incident[];
   mode: string;
   nodeReliability: string;
   observationId: string;
@@ -1611,6 +1672,26 @@ export interface RecordedMessage {
 }
 
 /** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface RecordingSavedReply {
+  artifact: SavedArtifact;
+  device: string;
+  durationMs: number;
+  recorded?: boolean;
+  session: string;
+  sizeBytes: number;
+  traceId: string;
+}
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface RecordingStartedReply {
+  device: string;
+  maxMs: number;
+  recorded?: boolean;
+  session: string;
+  traceId: string;
+}
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface RecoverResultReply {
   device: string;
   durationMs: number;
@@ -1678,6 +1759,7 @@ export interface RefsReply {
   elements?: Element[];
   hasWebView: boolean;
   hints: Hint[];
+  incidents?: Incident[];
   mode: string;
   nodeReliability: string;
   observationId: string;
@@ -1865,6 +1947,7 @@ export interface ScreenReply {
   elements?: Element[];
   hasWebView: boolean;
   hints: Hint[];
+  incidents?: Incident[];
   mode: string;
   nodeReliability: string;
   observationId: string;
@@ -2494,7 +2577,7 @@ export interface Vacuumed {
 }
 
 /** Verb of an action: the operations of `act.*` and `recover.*`. */
-export type Verb = "tap" | "longPress" | "doubleTap" | "hover" | "swipe" | "drag" | "upload" | "tab" | "pageTool" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
+export type Verb = "tap" | "longPress" | "doubleTap" | "hover" | "swipe" | "drag" | "upload" | "tab" | "pageTool" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "install" | "uninstall" | "clearApp" | "grant" | "configure" | "wait";
 
 /** A backup that was checked and can be restored. */
 export interface VerifiedBackup {
@@ -2552,6 +2635,7 @@ export interface WaitResultReply {
   elements?: Element[];
   hasWebView: boolean;
   hints: Hint[];
+  incidents?: Incident[];
   matchedCount?: number;
   mode: string;
   nodeReliability: string;
@@ -2866,7 +2950,7 @@ export class SessionBugMethods {
   }
 
   /** Records a bug. */
-  add(params: { title: string; actual?: string; app?: string; description?: string; expected?: string; page?: string; scope?: RecordScope; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; requestKey?: string }): Promise<BugAddResult> {
+  add(params: { title: string; actual?: string; app?: string; description?: string; expected?: string; fromLog?: boolean; page?: string; scope?: RecordScope; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; requestKey?: string }): Promise<BugAddResult> {
     return this.#call("session.bug.add", params, { session: true, key: true });
   }
 
@@ -3308,7 +3392,7 @@ export class ActMethods {
   }
 
   /** Launches an app. */
-  launch(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  launch(params: { device?: string; name?: string; package?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.launch", params, { device: true, session: true, key: true });
   }
 
@@ -3325,6 +3409,31 @@ export class ActMethods {
   /** Sends an Android intent, if the device's settings allow it. */
   intent(params: { action?: string; component?: string; data?: string; device?: string; extras?: Record<string, Secret>; package?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.intent", params, { device: true, session: true, key: true });
+  }
+
+  /** Installs an app from a file, or replaces it, if the device's settings allow it. */
+  install(params: { file: string; device?: string; grant?: boolean; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.install", params, { device: true, session: true, key: true });
+  }
+
+  /** Uninstalls an app, if the device's settings allow it. */
+  uninstall(params: { package: string; device?: string; keepData?: boolean; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.uninstall", params, { device: true, session: true, key: true });
+  }
+
+  /** Stops an app and deletes its data, if the device's settings allow it. */
+  clearApp(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.clearApp", params, { device: true, session: true, key: true });
+  }
+
+  /** Gives an app a permission or takes it away, if the device's settings allow it. */
+  grant(params: { package: string; permission: string; device?: string; requestKey?: string; revoke?: boolean; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.grant", params, { device: true, session: true, key: true });
+  }
+
+  /** Changes settings of the device: orientation, dark mode, language, airplane mode. Returns what they were before. */
+  configure(params: { airplaneMode?: boolean; darkMode?: boolean; device?: string; locale?: string; localeApp?: string; orientation?: Orientation; requestKey?: string; session?: string; then?: Then } = {}): Promise<ConfigureResultReply> {
+    return this.#call("act.configure", params, { device: true, session: true, key: true });
   }
 }
 
@@ -3476,6 +3585,21 @@ export class DeviceMethods {
   /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves the device. */
   connectUsb(params: { localPort?: number; name?: string; printOnly?: boolean; serial?: string; requestKey?: string } = {}): Promise<ConnectUsbResult> {
     return this.#call("device.connectUsb", params, { key: true });
+  }
+
+  /** Returns what the device's apps logged, by default since the session's last action. Typed texts are replaced. */
+  log(params: { app?: string; device?: string; level?: LogLevel; limit?: number; session?: string; sinceMs?: number } = {}): Promise<DeviceLogReply> {
+    return this.#call("device.log", params, { device: true, session: true });
+  }
+
+  /** Starts a recording of the screen. One recording at a time; it ends after `maxMs` at the latest. */
+  startRecording(params: { device?: string; maxMs?: number; session?: string; requestKey?: string } = {}): Promise<RecordingStartedReply> {
+    return this.#call("device.startRecording", params, { device: true, session: true, key: true });
+  }
+
+  /** Ends the recording of the screen, and saves the video as an artifact. */
+  stopRecording(params: { device?: string; saveFile?: string; session?: string; requestKey?: string } = {}): Promise<RecordingSavedReply> {
+    return this.#call("device.stopRecording", params, { device: true, session: true, key: true });
   }
 }
 

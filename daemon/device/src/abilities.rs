@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use afd_proto::keys::KeyName;
 
 use super::handle::Device;
-use super::{BadParam, Download, DriverError, Intent, Key};
+use super::{BadParam, Download, DriverError, Intent, Key, Manages};
 
 impl Device {
     pub(super) fn capabilities(&self) -> Vec<String> {
@@ -17,6 +17,7 @@ impl Device {
             ("files", driver.transfers().is_some()),
             ("shell", driver.shell().is_some()),
             ("intent", driver.intents().is_some()),
+            ("manage", self.manages().is_some()),
         ];
         let optional = optional.into_iter().filter(|(_, has)| *has).map(|(name, _)| name);
         driver.capabilities().iter().copied().chain(optional).map(str::to_owned).collect()
@@ -47,6 +48,17 @@ impl Device {
     /// Returns the key code that devices of this kind use for a named key, or `None` if they have no key codes.
     pub fn key_code(&self, key: KeyName) -> Option<i32> {
         self.driver().key_code(key)
+    }
+
+    /// Checks that the device opens apps by their names.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if it does not.
+    pub fn check_apps(&self) -> Result<(), DriverError> {
+        match self.driver().tabs() {
+            Some(_) => Err(self.unsupported("has no apps", "open a page by its URL (`package`)")),
+            None => Ok(()),
+        }
     }
 
     /// Checks that a name is valid as the name of an app on devices of this kind.
@@ -146,6 +158,21 @@ impl Device {
 
     pub(super) fn no_page_tools(&self) -> DriverError {
         self.unsupported("has no tools of pages", "act on the screen, as with act.tap and act.fill")
+    }
+
+    /// Returns the interface for managing the device.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if it cannot be managed.
+    pub fn managed(&self) -> Result<&dyn Manages, DriverError> {
+        self.manages().ok_or_else(|| self.no_management())
+    }
+
+    pub(super) fn no_management(&self) -> DriverError {
+        self.unsupported(
+            "cannot be managed",
+            "connect the phone by adb as well (`adb_serial` in the settings of the device), or use `afctl connect adb`",
+        )
     }
 
     /// Returns what has happened apart from the page in front since this was asked last; `None` if nothing has.

@@ -226,12 +226,19 @@ pub enum RunError {
 }
 
 impl Adb {
-    /// Runs a command line in the shell of a phone, and returns what it prints, until a line begins with `end` or the phone
-    /// closes the stream. Starts the adb server if it is not running.
+    /// Runs a command line in the shell of a phone, with the first bytes of a file as its standard input, and returns what it prints, until a line
+    /// begins with `end` or the phone closes the stream. Starts the adb server if it is not running.
     ///
     /// # Errors
     /// [`RunError`] says whether the command reached the phone.
-    pub async fn exec(&self, serial: &str, command: &str, end: &str, within: Duration) -> Result<Vec<u8>, RunError> {
+    pub async fn exec(
+        &self,
+        serial: &str,
+        command: &str,
+        input: Option<(tokio::fs::File, u64)>,
+        end: &str,
+        within: Duration,
+    ) -> Result<Vec<u8>, RunError> {
         if command.len() > MAX_COMMAND {
             return Err(RunError::NotSent(format!("the command is longer than {MAX_COMMAND} bytes")));
         }
@@ -243,6 +250,9 @@ impl Adb {
                 OpenError::NoServer | OpenError::Broken(_) => RunError::Lost(error.to_string()),
             };
             ask(&mut stream, &format!("exec:{command}")).await.map_err(lost)?;
+            if let Some((input, size)) = input {
+                send_file(input, size, &mut stream).await?;
+            }
             read_until(&mut stream, end).await
         };
         let late = || RunError::Late(format!("the command did not end within {} ms", within.as_millis()));
@@ -314,6 +324,26 @@ async fn ask(stream: &mut TcpStream, request: &str) -> Result<(), OpenError> {
     let mut why = vec![0; length.unwrap_or_default().min(MAX_LIST)];
     stream.read_exact(&mut why).await.map_err(broken)?;
     Err(OpenError::Refused(format!("adb: {}", String::from_utf8_lossy(&why))))
+}
+
+/// Sends `size` bytes of a file. A command that does not want its input closes the stream, and its output says why.
+async fn send_file(file: tokio::fs::File, size: u64, stream: &mut TcpStream) -> Result<(), RunError> {
+    let mut file = file.take(size);
+    let mut buffer = vec![0; 1 << 16];
+    let mut rest = size;
+    while rest > 0 {
+        let read = file.read(&mut buffer).await;
+        let count = read.map_err(|error| RunError::Lost(format!("the file cannot be read: {error}")))?;
+        if count == 0 {
+            // The phone would wait for the rest.
+            return Err(RunError::Lost("the file became shorter while it was sent".to_owned()));
+        }
+        if stream.write_all(&buffer[..count]).await.is_err() {
+            return Ok(());
+        }
+        rest -= count as u64;
+    }
+    Ok(())
 }
 
 /// Reads until a whole line begins with `end`, or until the stream ends. Processes that the command left behind may keep the

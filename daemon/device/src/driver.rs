@@ -2,22 +2,19 @@
 //! of devices have.
 
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use afd_proto::Secret;
 use afd_proto::act::{Amount, Direction};
 use afd_proto::device::TabInfo;
 use afd_proto::keys::KeyName;
+use afd_proto::manage::DeviceConfiguration;
 use afd_proto::picture::Overlay;
 use afd_screen::page::{Rect, Snapshot};
 
-use super::DriverError;
-
-/// Future returned by driver methods.
-pub type DriverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
+use super::error::{BadParam, DriverError, DriverFuture};
+use super::manage::{AppChange, Manages};
 
 /// A device key that can be pressed, such as Back or Home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +98,10 @@ pub enum Command {
     Intent(Intent),
     /// A call of a tool that the page in front publishes; see [`PageTools`].
     Tool(ToolCall),
+    /// A change of an installed app; see [`Manages`].
+    App(AppChange),
+    /// A change of the device's settings; see [`Manages`].
+    Configure(DeviceConfiguration),
 }
 
 /// A call of a tool that a page publishes.
@@ -153,17 +154,6 @@ pub struct Intent {
     pub component: Option<String>,
     /// Additional string values for the app, by name.
     pub extras: BTreeMap<String, String>,
-}
-
-/// The reason why a device does not accept a parameter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadParam {
-    /// Path of the parameter, such as `package` or `extras.NAME`.
-    pub path: String,
-    /// Description of the accepted values.
-    pub expected: &'static str,
-    /// The received value in quotation marks, or a description of the value.
-    pub got: String,
 }
 
 /// Options for a screenshot.
@@ -300,6 +290,11 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Returns the interface to the tools that pages publish, or `None` if pages of the device publish none.
     fn page_tools(&self) -> Option<&dyn PageTools> {
+        None
+    }
+
+    /// Returns the interface for managing the device, or `None` if it cannot be managed.
+    fn manages(&self) -> Option<&dyn Manages> {
         None
     }
 

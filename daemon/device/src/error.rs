@@ -1,10 +1,26 @@
-//! Errors from creating drivers and from requests to devices.
+//! Errors from creating drivers and from requests to devices, and the future that drivers return.
 
 use std::fmt;
+use std::future::Future;
 use std::ops::Deref;
+use std::pin::Pin;
 
 use afd_base::config;
 use afd_proto::ErrorCode;
+
+/// Future returned by driver methods.
+pub type DriverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
+
+/// The reason why a device does not accept a parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadParam {
+    /// Path of the parameter, such as `package` or `extras.NAME`.
+    pub path: String,
+    /// Description of the accepted values.
+    pub expected: &'static str,
+    /// The received value in quotation marks, or a description of the value.
+    pub got: String,
+}
 
 /// Error from creating a driver from a device's settings.
 #[derive(Debug, thiserror::Error)]

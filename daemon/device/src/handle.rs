@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use super::actor::Actor;
 use super::lease::Busy;
-use super::{Driver, DriverError};
+use super::{Driver, DriverError, Manages};
 use afd_base::live::Live;
 use afd_base::task::Tasks;
 use afd_store::now_ms;
@@ -29,6 +29,8 @@ pub type NextSeq = Arc<dyn Fn() -> i64 + Send + Sync>;
 pub struct Device {
     named: Arc<Named>,
     driver: Arc<dyn Driver>,
+    /// Manages the device if the driver does not.
+    manages: Option<Arc<dyn Manages>>,
     actor: Arc<Actor>,
     row: OnceLock<i64>,
     /// The screens of sessions, by the session's name; `None` if this is such a screen.
@@ -55,6 +57,7 @@ impl Device {
         name: String,
         source: DeviceSource,
         driver: Arc<dyn Driver>,
+        manages: Option<Arc<dyn Manages>>,
         actor: Arc<Actor>,
         next_seq: NextSeq,
         live: Arc<Live>,
@@ -67,7 +70,8 @@ impl Device {
             next_seq,
             live,
         };
-        Arc::new(Self { named: Arc::new(named), driver, actor, row: OnceLock::new(), screens: Some(Mutex::default()) })
+        let screens = Some(Mutex::default());
+        Arc::new(Self { named: Arc::new(named), driver, manages, actor, row: OnceLock::new(), screens })
     }
 
     /// Returns the screen of a session: this device itself, if its sessions share one screen.
@@ -82,7 +86,8 @@ impl Device {
             screens.retain(|_, screen| Arc::strong_count(screen) > 1 || !screen.is_idle());
         }
         let actor = self.actor.of_session(&self.named.name, session, tasks);
-        let screen = Arc::new(Self { named: self.named.clone(), driver, actor, row: OnceLock::new(), screens: None });
+        let (named, manages) = (self.named.clone(), self.manages.clone());
+        let screen = Arc::new(Self { named, driver, manages, actor, row: OnceLock::new(), screens: None });
         screens.insert(session.to_owned(), screen.clone());
         screen
     }
@@ -157,6 +162,10 @@ impl Device {
 
     pub(super) fn driver(&self) -> &dyn Driver {
         &*self.driver
+    }
+
+    pub(super) fn manages(&self) -> Option<&dyn Manages> {
+        self.driver.manages().or(self.manages.as_deref())
     }
 
     pub(super) fn next_seq(&self) -> i64 {

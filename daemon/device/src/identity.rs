@@ -11,7 +11,7 @@ use afd_base::config::{DeviceKind, DeviceSettings};
 /// The facts that identify a physical device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Identity {
-    /// USB serial; `None` for a device that is only known by its URL.
+    /// Serial number that `adb` knows; `None` for a device that is only known by its URL.
     serial: Option<String>,
     /// Normalised `host:port`.
     address: String,
@@ -32,7 +32,7 @@ impl Identity {
             let serial = settings.url.trim_start_matches("adb:").to_owned();
             return Self { address: format!("adb:{serial}"), serial: Some(serial) };
         }
-        Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
+        Self { serial: settings.adb_serial().map(str::to_owned), address: address(&settings.url) }
     }
 
     /// Returns whether two identities are known to refer to different devices, even if they share an address.

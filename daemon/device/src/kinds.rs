@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::usb::AdbSettings;
-use super::{Driver, SetupError, adb_phone, autofish, browser};
+use super::{Driver, Manages, SetupError, adb_phone, autofish, browser};
 use afd_base::config::{self, DeviceKind, DeviceSettings};
 
 /// Returns an example of the URL of a device, for messages about invalid ones.
@@ -56,6 +56,14 @@ pub(super) fn open_with(settings: &DeviceSettings, adb: &AdbSettings) -> Result<
         DeviceKind::Browser => Arc::new(browser::Browser::new(settings)?),
         DeviceKind::Adb => Arc::new(adb_phone::AdbPhone::new(settings, adb.clone())),
     })
+}
+
+/// Returns what manages a device whose driver does not: a phone with the Autofish app that `adb` knows too.
+pub(super) fn manages(settings: &DeviceSettings, adb: &AdbSettings) -> Option<Arc<dyn Manages>> {
+    match settings.kind {
+        DeviceKind::Autofish => Some(Arc::new(adb_phone::tools_of(settings.adb_serial()?, settings, adb))),
+        DeviceKind::Browser | DeviceKind::Adb => None,
+    }
 }
 
 #[cfg(test)]

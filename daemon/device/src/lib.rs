@@ -16,6 +16,7 @@ mod handle;
 mod identity;
 mod kinds;
 mod lease;
+mod manage;
 mod reading;
 mod reads;
 mod registry;
@@ -26,13 +27,14 @@ mod usb;
 
 pub use android::dump;
 pub use driver::{
-    BadParam, Command, Download, DownloadState, Driver, DriverFuture, ForegroundApp, Input, Intent, Intents, Key,
-    OverlaySetting, Overlays, Packages, PageTools, Reveals, ScreenshotOptions, Shell, Tabs, ToolCall, Transfers,
+    Command, Download, DownloadState, Driver, ForegroundApp, Input, Intent, Intents, Key, OverlaySetting, Overlays,
+    Packages, PageTools, Reveals, ScreenshotOptions, Shell, Tabs, ToolCall, Transfers,
 };
-pub use error::{DriverError, SetupError, Why};
+pub use error::{BadParam, DriverError, DriverFuture, SetupError, Why};
 pub use handle::Device;
 pub use kinds::{check_attach, example_url, new_settings, open};
 pub use lease::Busy;
+pub use manage::{AppChange, LogPart, LogQuery, Manages};
 pub use reading::{Reading, TreeReading};
 pub use reads::PendingRead;
 pub use registry::{Changes, Registry, ResolveError, Resolved};

@@ -141,7 +141,9 @@ impl Registry {
             driver = Arc::new(OverUsb::new(driver, link.clone()));
         }
         let actor = known.actor(name, identity, &self.tasks);
-        let device = Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone());
+        let manages = kinds::manages(settings, &self.adb);
+        let device =
+            Device::new(name.to_owned(), source, driver, manages, actor, self.next_seq.clone(), self.live.clone());
         if let Some(link) = link {
             let weak = Arc::downgrade(&device);
             self.tasks.spawn(format!("usb:{name}"), move || usb::watch(weak.clone(), link.clone()));
@@ -191,6 +193,7 @@ impl Registry {
             name.to_owned(),
             DeviceSource::Runtime,
             driver,
+            None,
             actor,
             self.next_seq.clone(),
             self.live.clone(),

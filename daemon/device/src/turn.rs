@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::actor::Waiting;
 use super::handle::Device;
 use super::reading::TreeReading;
-use super::{Command, DriverError, OverlaySetting};
+use super::{Command, DriverError, Input, OverlaySetting};
 
 impl Device {
     /// Queues a request for exclusive access. The ticket takes its position in the queue immediately, not when it is
@@ -62,6 +62,9 @@ impl DeviceGuard {
     pub async fn perform(&self, token: Option<&Secret>, command: &Command) -> Result<String, DriverError> {
         let (device, driver) = (&self.device, self.device.driver());
         device.actor().count_input();
+        if let (Command::Input(Input::Text(text)), Some(manages)) = (command, device.manages()) {
+            manages.typed(text);
+        }
         let result = match command {
             Command::Input(input) => driver.perform(token, input).await,
             Command::Shell(command, ms) => match driver.shell() {
@@ -72,12 +75,26 @@ impl DeviceGuard {
                 Some(intents) => intents.send(token, intent).await,
                 None => Err(device.no_intents()),
             },
+            Command::App(change) => match device.manages() {
+                Some(manages) => manages.change_app(change).await,
+                None => Err(device.no_management()),
+            },
+            Command::Configure(wanted) => match device.manages() {
+                Some(manages) => manages.configure(wanted).await,
+                None => Err(device.no_management()),
+            },
             Command::Tool(call) => match driver.page_tools() {
                 Some(tools) => tools.call(call).await,
                 None => Err(device.no_page_tools()),
             },
         };
-        device.track_health(result)
+        // What another connection of the device says is no news of the driver's.
+        match command {
+            Command::App(_) | Command::Configure(_) if driver.manages().is_none() => {
+                result.map_err(|error| device.advised(error))
+            }
+            _ => device.track_health(result),
+        }
     }
 
     /// Scrolls until the element with a node id is in sight. Returns false if the device cannot.

@@ -56,6 +56,7 @@ pub fn methods() -> Methods {
     device::register(&mut methods);
     device::adb::register(&mut methods);
     device::shell::register(&mut methods);
+    device::manage::register(&mut methods);
     device::usb::register(&mut methods);
     memory::import::register(&mut methods);
     memory::notes::register(&mut methods);

@@ -25,6 +25,10 @@ const WRTE: u32 = 0x4554_5257;
 const VERSION: u32 = 0x0100_0001;
 /// Maximum payload of a message, in bytes.
 const MAX_DATA: u32 = 64 << 10;
+/// Number of bytes before the pixels of a raw picture.
+const RAW_HEAD: usize = 16;
+/// Maximum size of a command's standard input, in bytes.
+const MAX_INPUT: usize = 64 << 20;
 /// What the phone says of itself. Clients show the model in their lists.
 const BANNER: &[u8] =
     b"device::ro.product.name=practice;ro.product.model=Practice_Phone;ro.product.device=practice;features=shell_v2";
@@ -155,6 +159,26 @@ impl AdbStream {
         let _ = self.out.send(Message::new(CLSE, 0, self.remote_id, []));
     }
 
+    /// Returns the standard input of a command that says how much of it there is, as `cmd package install -S SIZE` does; it is
+    /// empty for other commands. `None` if the peer closed the stream.
+    async fn input_of(&mut self, command: &str) -> Option<Vec<u8>> {
+        let mut words =
+            command.split_whitespace().skip_while(|word| *word != "install").skip_while(|word| *word != "-S");
+        let size = words.nth(1).and_then(|size| size.parse().ok()).unwrap_or(0).min(MAX_INPUT);
+        let mut input = Vec::new();
+        while input.len() < size {
+            match self.events.recv().await? {
+                StreamEvent::Data(data) => {
+                    self.send_message(OKAY, []);
+                    input.extend(data);
+                }
+                StreamEvent::Acknowledged => {}
+                StreamEvent::Close => return None,
+            }
+        }
+        Some(input)
+    }
+
     /// Sends data in chunks, each acknowledged before the next. Returns false if the peer closed the stream.
     async fn send(&mut self, data: &[u8]) -> bool {
         for chunk in data.chunks(MAX_DATA as usize) {
@@ -184,9 +208,14 @@ async fn open(mut adb: AdbStream, service: String, phone: Shared) {
         if command.is_empty() {
             return lines(adb, phone, false).await;
         }
-        let done = executed(&phone, command).await;
+        let Some(input) = adb.input_of(&command).await else { return };
+        let done = executed(&phone, command, input).await;
         let streams = [done.tty, done.out, done.err].concat();
         adb.send(&streams).await;
+        adb.send_message(CLSE, []);
+    } else if service == "framebuffer:" {
+        adb.send_message(OKAY, []);
+        framebuffer(&mut adb, &phone).await;
         adb.send_message(CLSE, []);
     } else if service == "sync:" {
         adb.send_message(OKAY, []);
@@ -206,11 +235,27 @@ async fn open(mut adb: AdbStream, service: String, phone: Shared) {
     }
 }
 
+/// Sends the screen as version 1 of the framebuffer service does: 13 numbers, then four bytes for each pixel.
+async fn framebuffer(adb: &mut AdbStream, phone: &Shared) {
+    let phone = phone.clone();
+    let drawn = tokio::task::spawn_blocking(move || {
+        let scene = lock(&phone).scene();
+        (scene.width.unsigned_abs(), scene.height.unsigned_abs(), crate::picture::raw(&scene).split_off(RAW_HEAD))
+    });
+    let Ok((width, height, pixels)) = drawn.await else { return };
+    let size = u32::try_from(pixels.len()).unwrap_or(0);
+    // Bits for each pixel, and offset and number of the bits of red, blue, green and alpha.
+    let head = [1, 32, size, width, height, 0, 8, 16, 8, 8, 8, 24, 8];
+    let mut bytes: Vec<u8> = head.iter().flat_map(|number| number.to_le_bytes()).collect();
+    bytes.extend(pixels);
+    adb.send(&bytes).await;
+}
+
 /// Runs a command line on a thread of its own, because commands may take their time.
-async fn executed(phone: &Shared, command: String) -> Output {
+async fn executed(phone: &Shared, command: String, input: Vec<u8>) -> Output {
     *lock(phone).requests.entry("adb:command".to_owned()).or_default() += 1;
     let phone = phone.clone();
-    tokio::task::spawn_blocking(move || shell::run(&phone, &command)).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || shell::run(&phone, &command, &input)).await.unwrap_or_default()
 }
 
 /// Runs a command line with version 2 of the shell's protocol: packets for each stream, and the exit code at the end.
@@ -218,7 +263,7 @@ async fn shell_v2(mut adb: AdbStream, phone: Shared, command: String) {
     if command.is_empty() {
         return lines(adb, phone, true).await;
     }
-    let done = executed(&phone, command).await;
+    let done = executed(&phone, command, Vec::new()).await;
     let mut answer = Vec::new();
     for (id, data) in [(1, &done.tty), (1, &done.out), (2, &done.err)] {
         data.chunks(MAX_DATA as usize / 2).for_each(|chunk| answer.extend(packet(id, chunk)));
@@ -290,7 +335,7 @@ async fn lines(mut adb: AdbStream, phone: Shared, is_v2: bool) {
                 input.typed.clear();
                 break;
             }
-            let done = executed(&phone, line).await;
+            let done = executed(&phone, line, Vec::new()).await;
             code = done.code;
             let text = [done.tty, done.out, done.err].concat();
             let answer = if is_v2 { packet(1, &text) } else { text };

@@ -200,6 +200,21 @@ pub struct Action {
     /// Opens another app.
     #[serde(default)]
     pub launch: Option<String>,
+    /// Writes a line into the phone's log.
+    #[serde(default)]
+    pub log: Option<String>,
+    /// Makes the app respond again.
+    #[serde(default)]
+    pub wake: bool,
+    /// Stops the app.
+    #[serde(default)]
+    pub end: bool,
+    /// Makes the app not respond.
+    #[serde(default)]
+    pub freeze: bool,
+    /// Ends the app because of this error, such as `java.lang.IllegalStateException: no cart`.
+    #[serde(default)]
+    pub crash: Option<String>,
     /// Shows a dialog.
     #[serde(default)]
     pub dialog: Option<String>,

@@ -45,3 +45,30 @@ impl Clock {
         }
     }
 }
+
+/// Returns year, month, day, hour, minute and second of a time in UTC.
+pub fn parts(ms: i64) -> [i64; 6] {
+    let (days, second) = (ms.div_euclid(86_400_000), ms.div_euclid(1_000).rem_euclid(86_400));
+    // Years begin in March here, so that the leap day is the last of its year.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    [year + era * 400 + i64::from(month <= 2), month, day, second / 3_600, second / 60 % 60, second % 60]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_their_parts() {
+        assert_eq!(parts(0), [1970, 1, 1, 0, 0, 0]);
+        assert_eq!(parts(951_782_399_000), [2000, 2, 28, 23, 59, 59]);
+        assert_eq!(parts(951_868_799_000), [2000, 2, 29, 23, 59, 59]);
+        assert_eq!(parts(EPOCH_MS), [2026, 3, 31, 23, 33, 20]);
+    }
+}

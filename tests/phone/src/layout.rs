@@ -1,6 +1,6 @@
 //! Layout: turns pages, dialogs, the launcher, the keyboard and the system bars into windows with nodes.
 
-use crate::app::{Action, App, Dialog, Page, Repeat, Row, Widget};
+use crate::app::{Action, App, Dialog, Page, Repeat, Row, Tab, Widget};
 use crate::scene::{Node, OnTap, Rect, Window};
 
 /// Screen width, in device pixels.
@@ -93,6 +93,21 @@ fn numbered_row(repeat: &Repeat, n: i32) -> Row {
         *value = substitute(value);
     }
     Row { title: substitute(&repeat.title), summary: repeat.summary.as_deref().map(substitute), switch: None, run }
+}
+
+/// Returns the system's dialog over an app that does not respond.
+pub fn not_responding(label: &str) -> Dialog {
+    let button = |text: &str, run: Action| Tab { text: text.to_owned(), run };
+    Dialog {
+        title: format!("{label} isn't responding"),
+        text: String::new(),
+        buttons: vec![
+            button("Close app", Action { end: true, ..Action::default() }),
+            button("Wait", Action { wake: true, ..Action::default() }),
+        ],
+        package: Some("android".to_owned()),
+        activity: None,
+    }
 }
 
 /// Returns how far a page can be scrolled, in device pixels; 0 for a page without a list.

@@ -145,6 +145,11 @@ impl Node {
         self.clickable || self.long_clickable || self.editable || self.scrollable
     }
 
+    /// Returns whether the node is the field that a variable is bound to.
+    pub fn binds(&self, variable: Option<&str>) -> bool {
+        matches!((&self.on_tap, variable), (Some(OnTap::Focus(own)), Some(variable)) if own == variable)
+    }
+
     /// Moves the node and its descendants.
     pub fn shift(&mut self, dx: i32, dy: i32) {
         self.bounds = self.bounds.shift(dx, dy);
@@ -203,6 +208,21 @@ pub struct Flat<'a> {
 const MAX_DEPTH: usize = 100;
 
 impl Scene {
+    /// Returns the scene on a screen that is turned by a quarter: everything is as much wider and lower as the screen is.
+    pub fn turned(mut self) -> Self {
+        fn stretch(node: &mut Node, across: f32, down: f32) {
+            let scale = |value: i32, by: f32| (value as f32 * by).round() as i32;
+            let of = |r: Rect| Rect::new(scale(r.l, across), scale(r.t, down), scale(r.r, across), scale(r.b, down));
+            node.bounds = of(node.bounds);
+            node.painted.iter_mut().for_each(|(_, bounds)| *bounds = of(*bounds));
+            node.children.iter_mut().for_each(|child| stretch(child, across, down));
+        }
+        let (width, height) = (self.width as f32, self.height as f32);
+        self.windows.iter_mut().for_each(|window| stretch(&mut window.root, height / width, width / height));
+        (self.width, self.height) = (self.height, self.width);
+        self
+    }
+
     /// Returns the nodes of one window in pre-order. `root` is the parent id from which the id of the root node is
     /// computed.
     pub fn flatten<'a>(window: &'a Window, root: &str) -> Vec<Flat<'a>> {

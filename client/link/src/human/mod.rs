@@ -4,6 +4,7 @@ pub mod backup;
 mod conversation;
 pub mod daemon;
 mod devices;
+mod manage;
 mod memory;
 mod observe;
 pub mod parts;
@@ -22,6 +23,7 @@ use crate::outcome::{Outcome, Render};
 use crate::safe;
 
 pub use devices::status;
+pub(crate) use observe::incident;
 pub use observe::ref_table;
 use parts::{BAD, DIM, WARN, fields};
 pub use parts::{bytes, count, kebab, paint, table};
@@ -43,6 +45,7 @@ pub fn render_of(method: &str) -> Option<Render> {
         conversation::RENDERS,
         daemon::RENDERS,
         devices::RENDERS,
+        manage::RENDERS,
         memory::RENDERS,
         observe::RENDERS,
         recall::RENDERS,

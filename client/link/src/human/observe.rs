@@ -9,6 +9,7 @@ use afd_proto::act::{
     Look, PageToolResult, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
+use afd_proto::incident::{Incident, IncidentKind};
 use afd_proto::observe::{
     Context, DumpOutline, LastPage, ObserveDump, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText,
     ObserveTop, ObserveWait, Page, PageText, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top, WaitResult,
@@ -18,6 +19,8 @@ use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResul
 use afd_proto::verify::{VerifyElement, VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity};
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
 use anstyle::AnsiColor;
+
+use crate::safe;
 
 use super::parts::{BAD, BOLD, DIM, GOOD, WARN, first, kebab, maybe, paint, table, target, time};
 use super::render::human;
@@ -73,8 +76,9 @@ fn top(reply: &Reply<Top>) -> String {
 
 fn page(reply: &Reply<Page>) -> String {
     let Page { context, screen, refs } = &reply.body;
+    let crashed: String = context.incidents.iter().map(|one| paint(BAD, &incident(one)) + "\n").collect();
     if let Some(outline) = &context.outline {
-        return format!("{outline}\n");
+        return format!("{crashed}{outline}\n");
     }
     let rows = screen.iter().map(screen_rows).chain(refs.iter().map(ref_rows));
     observation(context) + &rows.collect::<String>() + &hints(context)
@@ -216,24 +220,34 @@ fn done(op: &str, result: &str, on: Option<&Target>, duration_ms: u64, replayed:
     )
 }
 
-fn acted(op: &str, reply: &Reply<ActResult>) -> String {
+pub(super) fn acted(op: &str, reply: &Reply<ActResult>) -> String {
     let ActResult { result, target, duration_ms, replayed, moved, look, .. } = &reply.body;
     done(op, result, target.as_ref(), *duration_ms, *replayed, *moved) + &looked(look.as_ref())
 }
 
 /// Renders the page that an action led to, if the call asked for it.
-fn looked(look: Option<&Look>) -> String {
+pub(super) fn looked(look: Option<&Look>) -> String {
     let Some(look) = look else { return String::new() };
     let changed = match (&look.note, look.changed) {
         (Some(note), _) => format!("{}\n", paint(WARN, note)),
         (None, Some(false)) => paint(WARN, "nothing changed") + "\n",
         (None, _) => String::new(),
     };
+    let crashed: String = look.incidents.iter().map(|one| paint(BAD, &incident(one)) + "\n").collect();
     let page = look
         .observation
         .as_ref()
         .map(|page| page.outline.as_ref().map_or_else(|| observation(page), |o| format!("{o}\n")));
-    changed + &page.unwrap_or_default() + &look.refs.as_ref().map(ref_rows).unwrap_or_default()
+    changed + &crashed + &page.unwrap_or_default() + &look.refs.as_ref().map(ref_rows).unwrap_or_default()
+}
+
+/// Returns one line about an app that crashed or does not respond. What the phone says is in quotes.
+pub(crate) fn incident(incident: &Incident) -> String {
+    let app = safe::line(&incident.app);
+    match incident.kind {
+        IncidentKind::Crash => format!("{app} crashed: \"{}\"", safe::line(&incident.report).replace('"', "'")),
+        IncidentKind::NotResponding => format!("{app} does not respond"),
+    }
 }
 
 fn scrolled(reply: &Reply<ScrollToResult>) -> String {

@@ -45,7 +45,12 @@ pub(super) fn insert_device(
     if device.proxy != Proxy::Auto {
         table["proxy"] = value(device.proxy.word());
     }
-    for (key, allowed) in [("allow_shell", device.allow_shell), ("allow_intent", device.allow_intent)] {
+    if let Some(serial) = &device.adb_serial {
+        table["adb_serial"] = value(serial);
+    }
+    let allowed =
+        [("allow_shell", device.allow_shell), ("allow_intent", device.allow_intent), ("allow_apps", device.allow_apps)];
+    for (key, allowed) in allowed {
         if allowed {
             table[key] = value(true);
         }

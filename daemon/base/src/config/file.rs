@@ -95,6 +95,11 @@ sections! {
         allow_shell: bool [file_only true] = false;
         /// Whether `act.intent` may send intents.
         allow_intent: bool [file_only true] = false;
+        /// Whether `act.install`, `act.uninstall`, `act.clearApp` and `act.grant` may change apps.
+        allow_apps: bool [file_only true] = false;
+        /// Serial number under which `adb` knows a phone with the Autofish app that is not connected by USB. The daemon then uses
+        /// `adb` for what the app cannot do: apps, settings, log, recordings.
+        adb_serial: Option<String> = None;
         /// The USB connection, if the URL refers to a port forward that `adb` created.
         usb: Option<Usb> = None;
         /// The settings of a browser.
@@ -364,6 +369,11 @@ impl DeviceSettings {
     /// Returns the settings for a device at this URL. All other settings have their defaults.
     pub fn at(url: &str) -> Self {
         Self { url: url.to_owned(), ..Self::default() }
+    }
+
+    /// Returns the serial number under which `adb` knows a phone with the Autofish app; `None` if it does not.
+    pub fn adb_serial(&self) -> Option<&str> {
+        self.usb.as_ref().map(|usb| usb.serial.as_str()).or(self.adb_serial.as_deref())
     }
 }
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use afd_proto::Secret;
 
+use super::AdbPhone;
+use super::remote::{of_input, refused};
 use super::shell::{quoted, script};
-use super::{AdbPhone, of_input, refused};
 use crate::adb::RunError;
 use crate::android;
 use crate::{BadParam, DriverError, DriverFuture, Intent, Intents, Packages, Shell};
@@ -19,7 +20,7 @@ impl Packages for AdbPhone {
     ) -> DriverFuture<'a, Vec<String>> {
         Box::pin(async move {
             let which = if system { "" } else { " -3" };
-            let output = self.query(&format!("pm list packages --user 0{which} 2>&1")).await?;
+            let output = self.remote.query(&format!("pm list packages --user 0{which} 2>&1")).await?;
             if !output.contains("package:") && !output.trim().is_empty() {
                 return Err(refused(&output, 0));
             }
@@ -39,7 +40,7 @@ impl Shell for AdbPhone {
             // A shell of its own, so that an error of syntax ends only that one.
             let script = script(&format!("sh -c {} </dev/null 2>&1", quoted(command.expose())));
             let within = Duration::from_millis(ms.into());
-            let output = self.run(&script.text, &script.mark, within).await;
+            let output = self.remote.run(&script.text, &script.mark, within).await;
             let output = output.map_err(|error| match error {
                 RunError::Late(why) => DriverError::Unanswered(why),
                 error => of_input(error),
@@ -70,7 +71,7 @@ impl Intents for AdbPhone {
                 command.push_str(&format!(" --es {} {}", quoted(name), quoted(value)));
             }
             intent.package.iter().for_each(|package| command.push_str(&format!(" -p {}", quoted(package))));
-            self.act(&command, Duration::ZERO, 1).await
+            self.remote.act(&command, Duration::ZERO, 1).await
         })
     }
 }

@@ -4,10 +4,13 @@
 //! `dumpsys` in the same round trip. Input goes through the commands that every Android has: `input`, `am`, `pm`.
 
 mod apps;
+mod remote;
 mod screen;
 mod shell;
+mod tools;
 mod typing;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use afd_proto::Secret;
@@ -16,38 +19,39 @@ use afd_proto::keys::KeyName;
 use afd_proto::picture::PictureFormat;
 use parking_lot::Mutex;
 
-use super::adb::{Adb, RunError};
 use super::android;
 use super::usb::AdbSettings;
 use super::{
-    BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Intents, Key, Packages, ScreenshotOptions, Shell,
+    BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Intents, Key, Manages, Packages,
+    ScreenshotOptions, Shell,
 };
 use afd_base::config::DeviceSettings;
 use afd_base::task::run_blocking;
 use afd_screen::page::Snapshot;
 use afd_screen::picture::{self, PictureError};
-use shell::{quoted, script};
+use remote::{Remote, of_read};
+use shell::quoted;
+use tools::PhoneTools;
+use typing::Typist;
 
 /// Size of a screen whose size is not known.
 const SIZE: (i32, i32) = (1080, 1920);
-/// Maximum length of the phone's message in an error, in characters.
-const MAX_MESSAGE: usize = 1_000;
 /// Duration of a swipe that scrolls, in milliseconds. A faster one would fling the content.
 const SCROLL_MS: u32 = 400;
+/// Maximum wait for a dump of a place that gave none last time.
+const RESTLESS: Duration = Duration::from_secs(2);
+/// Number of such places that are remembered.
+const MAX_RESTLESS: usize = 200;
 /// Command that opens an app.
 const START: &str = "am start -a android.intent.action.MAIN -c android.intent.category.LAUNCHER -f 0x10200000";
-/// What Android prints before the reason why a command failed.
-const FAILURES: [&str; 5] = ["Error:", "Error type", "Exception occurred", "java.lang.", "** No activities found"];
 /// Time that the phone needs for one key, and to start `input`, in milliseconds, at most.
 const KEY_MS: u64 = 30;
 const START_MS: u64 = 1_500;
 
 /// Driver for one phone.
 pub struct AdbPhone {
-    adb: AdbSettings,
-    serial: String,
-    /// Maximum wait for a command.
-    timeout: Duration,
+    remote: Remote,
+    tools: PhoneTools,
     dump_timeout: Duration,
     activities: android::windows::Activities,
     /// What is known of the phone.
@@ -63,45 +67,46 @@ struct KnownPhone {
     needs_file: bool,
     /// Whether the phone lacks `timeout`.
     lacks_timeout: bool,
+    /// Input method that types any text, if it is the phone's.
+    typist: Option<Typist>,
+    /// Whether the field with the focus holds a password; `None` if there was an input since the screen was read.
+    in_password: Option<bool>,
+    /// The place that was read last.
+    place: Option<String>,
+    /// Places that gave no dump when they were read last, because they never stand still.
+    restless: BTreeSet<String>,
+}
+
+impl KnownPhone {
+    /// Remembers what a reading of the screen says of the phone.
+    fn remember(&mut self, snapshot: &Snapshot, typist: Option<Typist>, in_password: Option<bool>) {
+        let has_tree = !snapshot.nodes.is_empty();
+        self.size = snapshot.size.filter(|_| has_tree);
+        self.typist = typist;
+        self.in_password = in_password;
+        if let Some(place) = &snapshot.place {
+            // A place that stands still now gets its time again.
+            match snapshot.degraded.is_some_and(screen::is_restless) {
+                true if self.restless.len() < MAX_RESTLESS => drop(self.restless.insert(place.clone())),
+                true => {}
+                false => drop(self.restless.remove(place)),
+            }
+        }
+        self.place.clone_from(&snapshot.place);
+    }
 }
 
 impl AdbPhone {
     /// Creates a driver. Nothing is sent until it is used.
     pub fn new(settings: &DeviceSettings, adb: AdbSettings) -> Self {
+        let serial = settings.url.trim_start_matches("adb:");
+        let remote = Remote::new(adb, serial, Duration::from_millis(settings.timeout_ms));
         Self {
-            adb,
-            serial: settings.url.trim_start_matches("adb:").to_owned(),
-            timeout: Duration::from_millis(settings.timeout_ms),
+            tools: PhoneTools::beside_dumps(remote.clone()),
+            remote,
             dump_timeout: Duration::from_millis(settings.dump_timeout_ms),
             activities: android::windows::Activities::default(),
             known: Mutex::default(),
-        }
-    }
-
-    /// Runs a command line, and returns what it prints until a line begins with `end`.
-    async fn run(&self, command: &str, end: &str, within: Duration) -> Result<Vec<u8>, RunError> {
-        let adb = Adb::new(&self.adb.read());
-        adb.exec(&self.serial, command, end, within).await
-    }
-
-    /// Runs a command line that changes nothing, and returns what it prints.
-    async fn query(&self, command: &str) -> Result<String, DriverError> {
-        let output = self.run(command, "", self.timeout).await.map_err(of_read)?;
-        Ok(String::from_utf8_lossy(&output).into_owned())
-    }
-
-    /// Runs a command line that acts on the phone, and returns what it prints. `takes` is the time that it needs for itself,
-    /// and `parts` the number of inputs in it.
-    async fn act(&self, command: &str, takes: Duration, parts: usize) -> Result<String, DriverError> {
-        let script = script(command);
-        let output = self.run(&script.text, &script.mark, self.timeout + takes).await.map_err(of_input)?;
-        let (output, code) = script.result(&String::from_utf8_lossy(&output));
-        let code = code.ok_or_else(|| DriverError::Lost("the phone's shell ended before the command".to_owned()))?;
-        match (code, failure(&output)) {
-            (0, None) => Ok(output.trim().to_owned()),
-            // Some of the inputs may have been performed.
-            (_, why) if parts > 1 => Err(DriverError::Lost(why.unwrap_or_else(|| format!("code {code}")))),
-            (code, _) => Err(refused(&output, code)),
         }
     }
 
@@ -110,31 +115,52 @@ impl AdbPhone {
         let known = self.known.lock().size;
         match known {
             Some(size) => Ok(size),
-            None => Ok(screen::turned_size(&self.query(screen::SIZE).await?).unwrap_or(SIZE)),
+            None => Ok(screen::turned_size(&self.remote.query(screen::SIZE).await?).unwrap_or(SIZE)),
         }
     }
 
     async fn read(&self) -> Result<Snapshot, DriverError> {
         let known = self.known.lock().clone();
-        let request = screen::Request::new(known.needs_file, (!known.lacks_timeout).then_some(self.dump_timeout));
+        let is_restless = known.place.as_ref().is_some_and(|place| known.restless.contains(place));
+        let limit = if is_restless { self.dump_timeout.min(RESTLESS) } else { self.dump_timeout };
+        let request = screen::Request::new(known.needs_file, (!known.lacks_timeout).then_some(limit));
         // A phone without `timeout` ends a dump itself, after at most 11 seconds.
-        let within = self.timeout.max(self.dump_timeout + Duration::from_secs(12));
-        let output = self.run(&request.command, "", within).await.map_err(of_read)?;
+        let within = self.remote.timeout().max(self.dump_timeout + Duration::from_secs(12));
+        let output = self.remote.run(&request.command, "", within).await.map_err(of_read)?;
         let answer = request.read(&String::from_utf8_lossy(&output));
         let lacks_timeout = answer.lacks_timeout && !known.lacks_timeout;
         let needs_file = answer.lacks_document && !known.needs_file;
-        *self.known.lock() = KnownPhone {
-            size: known.size,
-            needs_file: known.needs_file || needs_file,
-            lacks_timeout: known.lacks_timeout || lacks_timeout,
-        };
+        self.known.lock().needs_file |= needs_file;
+        self.known.lock().lacks_timeout |= lacks_timeout;
         if lacks_timeout || needs_file {
             return Box::pin(self.read()).await;
         }
+        self.tools.notice(&answer.incidents);
+        let typist = answer.input_method.as_deref().and_then(Typist::named);
+        let in_password = answer.in_password;
         let mut snapshot = answer.snapshot()?;
-        self.known.lock().size = snapshot.size.filter(|_| !snapshot.nodes.is_empty());
+        self.known.lock().remember(&snapshot, typist, in_password);
         self.activities.apply(&mut snapshot);
         Ok(snapshot)
+    }
+
+    /// Types a text through the phone's input method, which must not see passwords.
+    async fn type_through(&self, typist: Typist, text: &str) -> Result<String, DriverError> {
+        let seen = self.known.lock().in_password;
+        let in_password = match seen {
+            Some(seen) => seen,
+            None => {
+                self.read().await?;
+                self.known.lock().in_password.unwrap_or(true)
+            }
+        };
+        match in_password {
+            false => Ok(typist.command(text)),
+            true => Err(DriverError::Refused {
+                status: None,
+                message: "characters beyond ASCII are typed through the phone's input method, which gets no passwords; the field with the focus holds one, or is not known".into(),
+            }),
+        }
     }
 
     /// Returns the component that an app starts with: the one that the system would open, else the first one.
@@ -143,7 +169,7 @@ impl AdbPhone {
         let command = format!(
             "cmd package resolve-activity --brief {LAUNCHER} {app}; cmd package query-activities --brief {LAUNCHER}"
         );
-        let output = self.query(&command).await?;
+        let output = self.remote.query(&command).await?;
         let component = output.lines().map(str::trim).find(|line| line.starts_with(&format!("{app}/")));
         component.map(str::to_owned).ok_or_else(|| DriverError::Refused {
             status: None,
@@ -172,7 +198,13 @@ impl AdbPhone {
             Input::Back => "input keyevent 4".to_owned(),
             Input::Home => "input keyevent 3".to_owned(),
             Input::Keys(keys) => format!("input keyevent {}", codes(keys)),
-            Input::Text(text) => typing::command(text.expose()),
+            Input::Text(text) => {
+                let typist = self.known.lock().typist;
+                match typist.filter(|_| !typing::cannot_type(text.expose()).is_empty()) {
+                    Some(typist) => self.type_through(typist, text.expose()).await?,
+                    None => typing::command(text.expose()),
+                }
+            }
             // As the launcher does it, so that an app that runs comes to the front as it is.
             Input::Launch(app) => format!("{START} -n {}", quoted(&self.main_activity(app).await?)),
             Input::Stop(app) => format!("am force-stop {app}"),
@@ -185,6 +217,11 @@ impl AdbPhone {
             }
         })
     }
+}
+
+/// Returns the tools of a phone that another driver operates.
+pub(super) fn tools_of(serial: &str, settings: &DeviceSettings, adb: &AdbSettings) -> PhoneTools {
+    PhoneTools::new(Remote::new(adb.clone(), serial, Duration::from_millis(settings.timeout_ms)))
 }
 
 /// Returns a picture in the requested size and format.
@@ -222,19 +259,6 @@ fn scroll((width, height): (i32, i32), direction: Direction, amount: Amount) -> 
     }
 }
 
-/// Returns the line that says why a command failed; `None` if none does.
-fn failure(output: &str) -> Option<String> {
-    let line = output.lines().map(str::trim).find(|line| FAILURES.iter().any(|mark| line.starts_with(mark)));
-    line.map(|line| line.chars().take(MAX_MESSAGE).collect())
-}
-
-fn refused(output: &str, code: i32) -> DriverError {
-    let why = failure(output).unwrap_or_else(|| output.trim().chars().take(MAX_MESSAGE).collect());
-    let message =
-        if why.is_empty() { format!("the command ended with code {code}") } else { format!("{why} (code {code})") };
-    DriverError::Refused { status: None, message: message.into() }
-}
-
 /// Replaces the phone's message about a text, because it may quote the text.
 fn without_text(error: DriverError) -> DriverError {
     match error {
@@ -261,17 +285,6 @@ fn duration(input: &Input, command: &str) -> (Duration, usize) {
     )
 }
 
-fn of_read(error: RunError) -> DriverError {
-    DriverError::Unreachable(error.to_string().into())
-}
-
-fn of_input(error: RunError) -> DriverError {
-    match error {
-        RunError::NotSent(why) => DriverError::Unreachable(why.into()),
-        RunError::Lost(why) | RunError::Late(why) => DriverError::Lost(why),
-    }
-}
-
 impl Driver for AdbPhone {
     fn kind(&self) -> &'static str {
         "adb"
@@ -282,11 +295,14 @@ impl Driver for AdbPhone {
     }
 
     fn url(&self) -> String {
-        format!("adb:{}", self.serial)
+        format!("adb:{}", self.remote.serial())
     }
 
     fn cannot_type(&self, text: &str) -> Vec<usize> {
-        typing::cannot_type(text)
+        match self.known.lock().typist {
+            Some(_) => Vec::new(),
+            None => typing::cannot_type(text),
+        }
     }
 
     fn key_code(&self, key: KeyName) -> Option<i32> {
@@ -312,7 +328,7 @@ impl Driver for AdbPhone {
 
     fn health(&self) -> DriverFuture<'_, String> {
         Box::pin(async move {
-            let output = self.query("getprop ro.product.model; getprop ro.build.version.release").await?;
+            let output = self.remote.query("getprop ro.product.model; getprop ro.build.version.release").await?;
             let mut lines = output.lines().map(str::trim);
             let (model, release) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
             Ok(format!("{model}, Android {release}"))
@@ -326,7 +342,7 @@ impl Driver for AdbPhone {
 
     fn top<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
         Box::pin(async move {
-            let place = screen::activity(&self.query(screen::FOCUS).await?);
+            let place = screen::activity(&self.remote.query(screen::FOCUS).await?);
             Ok(ForegroundApp { app: place.as_deref().and_then(android::app_of).map(str::to_owned), place })
         })
     }
@@ -341,7 +357,7 @@ impl Driver for AdbPhone {
 
     fn screenshot<'a>(&'a self, _: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
         Box::pin(async move {
-            let output = self.run("screencap -p", "", self.timeout).await.map_err(of_read)?;
+            let output = self.remote.run("screencap -p", "", self.remote.timeout()).await.map_err(of_read)?;
             // Phones that fold print a warning before the picture.
             let start = output.windows(4).position(|bytes| bytes == b"\x89PNG");
             let start = start.ok_or_else(|| DriverError::Protocol("the phone gave no picture".into()))?;
@@ -354,7 +370,8 @@ impl Driver for AdbPhone {
         Box::pin(async move {
             let command = self.command(input).await?;
             let (takes, parts) = duration(input, &command);
-            let done = self.act(&command, takes, parts).await.map(|_| "done".to_owned());
+            self.known.lock().in_password = None;
+            let done = self.remote.act(&command, takes, parts).await.map(|_| "done".to_owned());
             if matches!(input, Input::Text(_)) { done.map_err(without_text) } else { done }
         })
     }
@@ -370,10 +387,15 @@ impl Driver for AdbPhone {
     fn intents(&self) -> Option<&dyn Intents> {
         Some(self)
     }
+
+    fn manages(&self) -> Option<&dyn Manages> {
+        Some(&self.tools)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::remote::refused;
     use super::*;
 
     #[test]
@@ -390,13 +412,5 @@ mod tests {
         let failed = refused("java.lang.IllegalArgumentException: hunter2\n", 255);
         assert!(failed.to_string().contains("hunter2") && !without_text(failed).to_string().contains("hunter2"));
         assert!(!without_text(DriverError::Lost("hunter2".to_owned())).to_string().contains("hunter2"));
-    }
-
-    #[test]
-    fn reason_of_a_failure_is_the_line_that_names_it() {
-        let output = "Starting: Intent { cmp=a/.B }\nError type 3\nError: Activity class {a/.B} does not exist.\n";
-        let DriverError::Refused { message, .. } = refused(output, 1) else { panic!("another error") };
-        assert_eq!(&*message, "Error type 3 (code 1)");
-        assert_eq!(failure("Starting: Intent { act=a.Error: cmp=a/.ExceptionView }\n"), None);
     }
 }

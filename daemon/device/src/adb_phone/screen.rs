@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::shell::mark;
+use super::tools::LAST_CRASH;
 use crate::DriverError;
 use crate::android::dump::{self, DumpError, Known};
 use afd_screen::page::{Rect, Snapshot};
@@ -11,8 +12,8 @@ use afd_screen::page::{Rect, Snapshot};
 pub const FOCUS: &str = "dumpsys window | grep -E 'mCurrentFocus|mFocusedApp'";
 /// Prints, in addition, the area of the keyboard.
 const WINDOWS: &str = "dumpsys window | grep -E 'mCurrentFocus|mFocusedApp|ITYPE_IME|type=ime'";
-/// Prints whether a keyboard is shown, and the size of the screen.
-const DISPLAY: &str = "dumpsys input_method | grep mInputShown; wm size";
+/// Prints whether a keyboard is shown, the input method, and the size of the screen.
+const DISPLAY: &str = "dumpsys input_method | grep -E 'mInputShown|mCurMethodId'; wm size";
 /// Prints the size of the screen, and how it is turned.
 pub const SIZE: &str = "wm size; dumpsys window | grep -E 'mRotation=|mCurrentRotation='";
 /// File to which phones write dumps that they do not print.
@@ -48,6 +49,12 @@ pub struct Answer {
     pub lacks_timeout: bool,
     /// Whether the phone says that it made a dump, but did not print it.
     pub lacks_document: bool,
+    /// Name of the input method that types, as `package/class`.
+    pub input_method: Option<String>,
+    /// What [`LAST_CRASH`] printed, followed by the window in front.
+    pub incidents: String,
+    /// Whether the element with the focus holds a password; `None` if none has the focus.
+    pub in_password: Option<bool>,
 }
 
 impl Request {
@@ -59,16 +66,18 @@ impl Request {
             true => format!("rm -f {FILE}; {limit}uiautomator dump {FILE} 2>&1; cat {FILE}; rm -f {FILE}"),
             false => format!("{limit}uiautomator dump /dev/tty 2>&1"),
         };
-        let command = format!("{FOCUS}\necho {mark}\n{dump}\necho {mark}\n{WINDOWS}; {DISPLAY}");
+        let command =
+            format!("{FOCUS}\necho {mark}\n{dump}\necho {mark}\n{WINDOWS}; {DISPLAY}\necho {mark}\n{LAST_CRASH}");
         Self { command, mark }
     }
 
     /// Reads what the phone printed.
     pub fn read(&self, output: &str) -> Answer {
         // What follows a dump on its line belongs to it.
-        let mut parts = output.splitn(3, &self.mark);
+        let mut parts = output.splitn(4, &self.mark);
         let (before, document) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let after = parts.next().unwrap_or_default();
+        let incidents = format!("{}\n{after}", parts.next().unwrap_or_default().trim_start());
         let size = size(after);
         let has_tree = document.contains("<hierarchy") || document.contains("<displays");
         Answer {
@@ -78,6 +87,9 @@ impl Request {
             size,
             lacks_timeout: !has_tree && document.lines().any(|line| line.contains("timeout") && is_missing(line)),
             lacks_document: !has_tree && document.contains("dumped to"),
+            input_method: input_method(after),
+            incidents,
+            in_password: in_password(document),
         }
     }
 }
@@ -117,6 +129,11 @@ impl Answer {
             }
         }
     }
+}
+
+/// Returns whether a reason says that a screen never stands still.
+pub fn is_restless(reason: &str) -> bool {
+    reason == RESTLESS || reason == LATE
 }
 
 /// Returns whether a shell says that there is no such command.
@@ -163,6 +180,21 @@ fn keyboard(output: &str, size: Option<(i32, i32)>) -> Option<Rect> {
     Some(frame.unwrap_or(Rect { left: 0, top: height - height * KEYBOARD_PERCENT / 100, right: width, bottom: height }))
 }
 
+/// Returns whether the element with the focus holds a password. A quotation mark in a value is escaped, so no text on the
+/// screen looks like an attribute.
+fn in_password(document: &str) -> Option<bool> {
+    let mut focused = document.split('<').filter(|element| element.contains(" focused=\"true\"")).peekable();
+    focused.peek()?;
+    // A container and a field in it may both have the focus.
+    Some(focused.any(|element| element.contains(" password=\"true\"")))
+}
+
+/// Returns the input method that types.
+fn input_method(output: &str) -> Option<String> {
+    let found = output.split_whitespace().find_map(|word| word.strip_prefix("mCurMethodId="));
+    found.filter(|name| name.contains('/')).map(str::to_owned)
+}
+
 /// Returns the size of the screen as it is turned, from what [`SIZE`] prints.
 pub fn turned_size(output: &str) -> Option<(i32, i32)> {
     let (width, height) = size(output)?;
@@ -173,7 +205,7 @@ pub fn turned_size(output: &str) -> Option<(i32, i32)> {
 }
 
 /// Returns the size of the screen: the one that is set, else that of the hardware.
-fn size(output: &str) -> Option<(i32, i32)> {
+pub fn size(output: &str) -> Option<(i32, i32)> {
     let of = |name: &str| {
         let line = output.lines().find_map(|line| line.trim().strip_prefix(name))?;
         let (width, height) = line.trim().split_once('x')?;
@@ -257,6 +289,18 @@ mod tests {
         assert_eq!(size("wm: not found\n"), None);
         assert_eq!(turned_size("Physical size: 1080x2400\n  mRotation=ROTATION_90\n"), Some((2400, 1080)));
         assert_eq!(turned_size("Physical size: 1080x2400\n  mRotation=ROTATION_0\n"), Some((1080, 2400)));
+    }
+
+    #[test]
+    fn focus_in_a_password_field_is_noticed() {
+        let tree = |text: &str, focused: &str, password: &str| {
+            format!(
+                "<hierarchy><node text=\"a\" focused=\"false\" password=\"true\" /><node text=\"{text}\" focused=\"{focused}\" password=\"{password}\" /></hierarchy>"
+            )
+        };
+        assert_eq!(in_password(&tree("a", "true", "true")), Some(true));
+        assert_eq!(in_password(&tree(" password=&quot;true&quot;", "true", "false")), Some(false));
+        assert_eq!(in_password(&tree("a", "false", "false")), None);
     }
 
     #[test]

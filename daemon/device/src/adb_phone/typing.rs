@@ -3,6 +3,8 @@
 //! The command types ASCII only. It types `%s` as a blank, and has no escape for that, so a literal `%s` is typed in two
 //! parts. A line break is the key Enter.
 
+use base64::Engine as _;
+
 use super::shell::quoted;
 
 /// Maximum length of a part of the text, in characters.
@@ -14,6 +16,43 @@ const ENTER: &str = "input keyevent 66";
 pub fn cannot_type(text: &str) -> Vec<usize> {
     let can = |c: char| c == '\n' || (' '..='~').contains(&c);
     text.chars().enumerate().filter(|(_, c)| !can(*c)).map(|(at, _)| at).collect()
+}
+
+/// An input method that types what is sent to it as a broadcast. The user installs it and makes it the phone's keyboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Typist {
+    package: &'static str,
+    action: &'static str,
+    field: &'static str,
+}
+
+/// Input methods that type any text, with the broadcasts that they take: the text in Base64.
+const TYPISTS: [(&str, Typist); 2] = [
+    ("com.android.adbkeyboard/", Typist { package: "com.android.adbkeyboard", action: "ADB_INPUT_B64", field: "msg" }),
+    (
+        "com.github.uiautomator/",
+        Typist { package: "com.github.uiautomator", action: "ADB_KEYBOARD_INPUT_TEXT", field: "text" },
+    ),
+];
+
+impl Typist {
+    /// Returns the input method with this name, as `package/class`, if it types what is sent to it.
+    pub fn named(name: &str) -> Option<Self> {
+        TYPISTS.iter().find(|(package, _)| name.starts_with(package)).map(|(_, typist)| *typist)
+    }
+
+    /// Returns the command line that types a text. Line breaks are typed as keys.
+    pub fn command(&self, text: &str) -> String {
+        let Self { package, action, field } = self;
+        let line = |line: &str| match line.is_empty() {
+            true => "true".to_owned(),
+            false => {
+                let encoded = base64::engine::general_purpose::STANDARD.encode(line);
+                format!("am broadcast -p {package} -a {action} --es {field} {encoded}")
+            }
+        };
+        text.split('\n').map(line).collect::<Vec<_>>().join(&format!(" && {ENTER} && "))
+    }
 }
 
 /// Returns the command line that types a text.
@@ -109,6 +148,16 @@ mod tests {
             let text: String = (0..length).map(|_| pool[next(pool.len() as u64) as usize]).collect();
             assert_eq!(typed(&command(&text)), text, "{}", command(&text));
         }
+    }
+
+    #[test]
+    fn input_methods_get_texts_in_base64() {
+        let typist = Typist::named("com.android.adbkeyboard/.AdbIME").expect("known");
+        assert_eq!(
+            typist.command("Gr\u{fc}\u{df}e\n'"),
+            "am broadcast -p com.android.adbkeyboard -a ADB_INPUT_B64 --es msg R3LDvMOfZQ== && input keyevent 66 && am broadcast -p com.android.adbkeyboard -a ADB_INPUT_B64 --es msg Jw=="
+        );
+        assert_eq!(Typist::named("com.google.android.inputmethod.latin/x"), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod event_rows;
 pub mod events;
 pub mod experience;
 pub mod imported;
+pub mod incidents;
 pub mod log;
 pub mod notes;
 pub mod observations;

@@ -195,7 +195,7 @@ impl Call {
             Err(error) => return self.fail(event, started, error).await,
         };
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let uid = event.uid.clone();
+        let (uid, own) = (event.uid.clone(), event.uid.clone());
         let mut body = body(ActionOutcome { event: uid, result, resolved, scrolls, duration_ms, recovers_from });
         event.status = EventStatus::Ok;
         // The result is recorded only for a call with a request key, because only such a call can be replayed.
@@ -206,7 +206,9 @@ impl Call {
         let (action, before) = (event.action.clone(), event.before.clone());
         self.commit(event, started).await.map_err(unrecorded)?;
         let look = match then {
-            Some(then) => shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await,
+            Some(then) => {
+                shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs, &own)).await
+            }
             None => None,
         };
         // If the capture after the action showed a change, no further read is needed.

@@ -2,6 +2,7 @@
 
 pub(in crate::app) mod after_act;
 pub(in crate::app) mod execute;
+mod open;
 mod page_tool;
 pub(in crate::app) mod plan;
 pub(in crate::app) mod resolve_target;
@@ -16,8 +17,8 @@ use std::time::Duration;
 use afd_proto::act::{
     ActBack, ActCall, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActKey, ActLaunch, ActLongPress, ActPageTool,
     ActResult, ActScroll, ActScrollTo, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload, AppParams, DragParams,
-    FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TabParams,
-    TapParams, TextParams, UploadParams,
+    FillParams, KeyParams, LaunchParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams,
+    TabParams, TapParams, TextParams, UploadParams,
 };
 use afd_proto::vocabulary::{By, DEFAULT_SESSION, DeviceCall, Point, Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
@@ -139,6 +140,7 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
         text: params.text.clone(),
         by: params.by,
         exact: params.exact_match,
+        only_down: false,
         timeout: Duration::from_millis(params.timeout_ms()),
     };
     let mut plan = Plan::of(Verb::ScrollTo, Steps::Search(search));
@@ -266,16 +268,25 @@ pub async fn upload(core: &Arc<Core>, params: &UploadParams) -> Result<Reply<Act
 /// Implements `act.launch`.
 ///
 /// # Errors
-/// If the package name is malformed, or if the device fails to act.
-pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
-    core.addressed(params)?.target.device.check_app(&params.package)?;
-    run(
-        core,
-        params,
-        Plan::single(Verb::Launch, Input::Launch(params.package.clone()))
-            .with_param("package", pattern::origin(&params.package)),
-    )
-    .await
+/// If not exactly one of `package` and `name` is given, if the package name is malformed, if no app or several have the name,
+/// or if the device fails to act.
+pub async fn launch(core: &Arc<Core>, params: &LaunchParams) -> Result<Reply<ActResult>> {
+    let plan = match (&params.package, &params.name) {
+        (Some(package), None) => {
+            core.addressed(params)?.target.device.check_app(package)?;
+            Plan::single(Verb::Launch, Input::Launch(package.clone())).with_param("package", pattern::origin(package))
+        }
+        (None, Some(name)) if name.trim().is_empty() => {
+            return Err(Error::param("name", "the name of an app", "an empty string"));
+        }
+        (None, Some(name)) => {
+            core.addressed(params)?.target.device.check_apps()?;
+            Plan::of(Verb::Launch, Steps::Open(name.trim().to_owned())).with_param("name", name.trim())
+        }
+        (None, None) => return Err(Error::param("package", "the package of an app, or its name as `name`", "neither")),
+        (Some(_), Some(_)) => return Err(Error::param("name", "either `package` or `name`", "both")),
+    };
+    run(core, params, plan).await
 }
 
 /// Implements `act.tab`.

@@ -59,6 +59,8 @@ pub(in crate::app) enum Steps {
     Fill(Secret),
     /// Types this text into the focused element.
     Type(Secret),
+    /// Opens the app with this name.
+    Open(String),
     /// Drags the target to a second target.
     Drag {
         /// The second target.

@@ -41,6 +41,8 @@ pub(in crate::app) struct Search {
     /// Property to match; `None` matches any text that an outline prints.
     pub by: Option<By>,
     pub exact: bool,
+    /// Whether the search goes down only.
+    pub only_down: bool,
     /// Maximum duration of the search.
     pub timeout: Duration,
 }
@@ -164,7 +166,7 @@ fn found_by_scrolling(
 
 impl Call {
     /// Reads the screen until two consecutive readings are equal or [`SETTLE`] has passed.
-    async fn capture_settled(&self, guard: &DeviceGuard) -> std::result::Result<ScreenCapture, DriverError> {
+    pub(super) async fn capture_settled(&self, guard: &DeviceGuard) -> std::result::Result<ScreenCapture, DriverError> {
         let deadline = Instant::now() + SETTLE;
         let mut before = guard.tree(self.target.token.as_ref()).await?;
         loop {
@@ -213,7 +215,7 @@ impl Call {
             scrolls = 1;
             capture = self.capture_settled(guard).await.map_err(|e| broken(e, scrolls))?;
         }
-        for down in [true, false] {
+        for down in [true, false].into_iter().take(if search.only_down { 1 } else { 2 }) {
             let (mut unchanged, mut in_direction) = (0, 0);
             while unchanged < TRIES_AT_END && in_direction < MAX_SCROLLS {
                 if let Some(found) = search.find(&capture, least, false) {

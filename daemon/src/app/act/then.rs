@@ -56,6 +56,7 @@ impl Call {
         action: Option<&Action>,
         before: &Place,
         inputs: u64,
+        event: &str,
     ) -> Look {
         let started = Instant::now();
         let known = match action {
@@ -69,6 +70,7 @@ impl Call {
             keyboard: None,
             note: None,
             news: None,
+            incidents: Vec::new(),
             waited_ms: 0,
             observation: None,
             refs: None,
@@ -90,6 +92,7 @@ impl Call {
             Err(error) => look.note = Some(failed(&error)),
         }
         look.news = self.device().news();
+        look.incidents = self.incidents(Some(event)).await;
         look.waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         look
     }

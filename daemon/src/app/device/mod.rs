@@ -3,6 +3,7 @@
 pub mod adb;
 mod downloads;
 pub(in crate::app) mod forwards;
+pub mod manage;
 pub mod shell;
 pub mod usb;
 

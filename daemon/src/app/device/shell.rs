@@ -23,17 +23,17 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 }
 
 impl Addressed {
-    /// Checks that the device's settings allow a method.
+    /// Checks that the device's settings allow a method by `allow_NAME`.
     ///
     /// # Errors
     /// `REFUSED` if they do not, or if the device has no settings.
-    fn allow(&self, method: &str, allowed: impl Fn(&DeviceSettings) -> bool) -> Result<()> {
-        let name = &self.echo.device;
+    pub(super) fn allow(&self, setting: &str, verb: Verb, allowed: impl Fn(&DeviceSettings) -> bool) -> Result<()> {
+        let (name, method) = (&self.echo.device, verb.word());
         match self.core.config.get().devices.get(name) {
             Some(settings) if allowed(settings) => Ok(()),
             Some(_) => Err(Error::new(ErrorCode::Refused, format!("the settings of {name:?} do not allow act.{method}"))
-                .hint(format!("the device owner can enable it in the configuration file: `allow_{method} = true` below [device.{name}]"))
-                .details(json!({"setting": format!("device.{name}.allow_{method}")}))),
+                .hint(format!("the device owner can enable it in the configuration file: `allow_{setting} = true` below [device.{name}]"))
+                .details(json!({"setting": format!("device.{name}.allow_{setting}")}))),
             None => Err(Error::new(ErrorCode::Refused, format!("act.{method} requires a configured device that allows it"))
                 .hint("add the device with `afctl device add`, then allow the method in the settings of that device")),
         }
@@ -53,7 +53,7 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
     // No await before the action is queued, so that actions on a connection keep their order.
     let addressed = core.addressed(params)?;
     addressed.target.device.check_shell()?;
-    addressed.allow("shell", |settings| settings.allow_shell)?;
+    addressed.allow("shell", Verb::Shell, |settings| settings.allow_shell)?;
     let mut plan = Plan::single(Verb::Shell, Command::Shell(Secret::new(command), params.timeout_ms()));
     if let Some(program) = program(command) {
         plan = plan.with_param("program", program);
@@ -99,7 +99,7 @@ pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<Act
     };
     let addressed = core.addressed(params)?;
     addressed.target.device.check_intent(&intent)??;
-    addressed.allow("intent", |settings| settings.allow_intent)?;
+    addressed.allow("intent", Verb::Intent, |settings| settings.allow_intent)?;
     let parts = [
         ("action", &params.action),
         ("data", &params.data),

@@ -4,6 +4,7 @@ pub(in crate::app) mod capture;
 mod changes;
 mod dump;
 pub(in crate::app) mod hints;
+mod incidents;
 pub(in crate::app) mod known_titles;
 pub(in crate::app) mod outline;
 mod part;
@@ -136,7 +137,9 @@ async fn observed<P: Observes>(
     let outline = match shape.is_outline() {
         true => {
             shape.part.check(shape.since.is_some(), &call)?;
-            Some(call.shaped(&mut capture, source, &shape).await?)
+            let mut context = call.shaped(&mut capture, source, &shape).await?;
+            context.incidents = call.incidents(None).await;
+            Some(context)
         }
         false => None,
     };

@@ -180,6 +180,7 @@ impl ScreenCapture {
                 .map(|s| &s.front)
                 .filter(|f| f.dialog)
                 .map(|f| f.title.clone().unwrap_or_else(|| "dialog".to_owned())),
+            incidents: Vec::new(),
             hints: Vec::new(),
             outline: None,
             since: None,

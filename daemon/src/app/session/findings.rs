@@ -12,7 +12,7 @@ use afd_proto::recall::EntryType;
 use afd_proto::vocabulary::RecordScope;
 use serde_json::json;
 
-use super::{for_writing, known, no_session};
+use super::{evidence, for_writing, known, no_session};
 use crate::app::checks::{changed, check_text};
 use crate::app::paging::page;
 use crate::app::{Core, Error, Methods, Result, recall};
@@ -95,9 +95,13 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     check_line("title", &params.title)?;
     check_steps(&params.steps)?;
     let session = for_writing(core, params.session()).await?;
-    let place = place(&core.store, &session, params.page.as_deref(), params.app.as_deref()).await?;
+    let mut place = place(&core.store, &session, params.page.as_deref(), params.app.as_deref()).await?;
     let screenshot = artifact_of(&core.store, "screenshot", &session.name, params.screenshot.as_deref()).await?;
-    let (origin, id, session_scope, p) = (core.store.origin().to_owned(), session.id, session.scope, params.clone());
+    let mut p = params.clone();
+    if params.from_log {
+        evidence::add(core, &session, &mut place, &mut p).await?;
+    }
+    let (origin, id, session_scope) = (core.store.origin().to_owned(), session.id, session.scope);
     let (title, app) = (p.title.clone(), place.app.clone());
     let (own, described) = (
         core.clone(),

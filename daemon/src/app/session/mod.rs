@@ -3,6 +3,7 @@
 pub mod coverage;
 mod digest;
 pub mod edit;
+mod evidence;
 pub mod export;
 pub mod findings;
 pub mod import;

@@ -35,6 +35,25 @@ impl Phone {
         if let Some(app) = &run.launch {
             self.open(app);
         }
+        if let Some(text) = &run.log {
+            let (package, text) = (self.foreground().0, self.fill(text));
+            let tag = package.rsplit('.').next().unwrap_or_default().to_owned();
+            self.log_app(&package, 'I', &tag, text);
+        }
+        if run.wake {
+            self.frozen = None;
+        }
+        if run.end {
+            self.stop(&self.foreground().0);
+        }
+        if run.freeze {
+            self.freeze(&self.foreground().0);
+        }
+        if let Some(error) = &run.crash {
+            let (package, error) = (self.foreground().0, self.fill(error));
+            self.crash(&package, &error);
+            return;
+        }
         if let Some(dialog) = &run.dialog {
             self.dialog = Some(dialog.clone());
         }
@@ -73,6 +92,7 @@ impl Phone {
         if task.is_empty() {
             task.push(start);
         }
+        self.start_process(package);
         self.front = Some(package.to_owned());
         self.dialog = None;
         self.focus = None;

@@ -66,6 +66,12 @@ impl Phone {
         let opened = self.shown.is_some() || self.open(package);
         if opened {
             self.record("launch", None, package.to_owned());
+            let top = self.top_activity();
+            self.log_system(
+                'I',
+                "ActivityTaskManager",
+                format!("START u0 {{act=android.intent.action.MAIN cmp={top}}}"),
+            );
         }
         opened.then(|| self.top_activity())
     }
@@ -74,6 +80,8 @@ impl Phone {
     pub fn stop(&mut self, package: &str) {
         self.record("stop", None, package.to_owned());
         self.tasks.remove(package);
+        self.pids.remove(package);
+        self.frozen.take_if(|app| app == package);
         if self.front.as_deref() == Some(package) {
             self.go_home();
         }
@@ -95,7 +103,8 @@ impl Phone {
     /// Swipes; the vertical distance scrolls.
     pub fn swipe(&mut self, from: (f32, f32), to: (f32, f32)) {
         self.record("swipe", None, format!("{},{} to {},{}", from.0, from.1, to.0, to.1));
-        self.scroll_by((from.1 - to.1) as i32);
+        let distance = (from.1 - to.1) * HEIGHT as f32 / self.scene().height as f32;
+        self.scroll_by(distance as i32);
     }
 
     /// Scrolls up or down by a fraction of the screen height; other directions are only recorded.
@@ -112,9 +121,14 @@ impl Phone {
     /// Types into the focused field: ASCII characters only, with `%s` for a space.
     pub fn type_text(&mut self, text: &str) {
         let clean: String = text.replace("%s", " ").chars().filter(char::is_ascii).collect();
+        self.type_any(&clean);
+    }
+
+    /// Types any characters into the focused field, as an input method does.
+    pub fn type_any(&mut self, clean: &str) {
         self.record("text", None, format!("{} characters", clean.chars().count()));
         if let Some(name) = self.focus.clone() {
-            let (package, value) = (self.foreground().0, self.var(&name) + &clean);
+            let (package, value) = (self.foreground().0, self.var(&name) + clean);
             self.set(&package, &name, &value);
         }
     }

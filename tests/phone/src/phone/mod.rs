@@ -2,9 +2,10 @@
 
 mod course;
 mod inputs;
+mod log;
 mod setup;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -18,6 +19,7 @@ use crate::refs::Refs;
 use crate::scene::{Scene, Window};
 
 pub use inputs::Input;
+pub use log::Entry;
 pub use setup::{Hint, Setup};
 
 const LAUNCHER: &str = "com.android.launcher3";
@@ -62,6 +64,18 @@ pub struct Phone {
     pub settings: HashMap<(String, String), String>,
     /// Time that `uiautomator dump` takes, in milliseconds.
     pub dump_ms: u64,
+    /// The log, oldest entry first.
+    pub log: VecDeque<Entry>,
+    /// Files to which the screen is being recorded.
+    pub recordings: BTreeSet<String>,
+    /// Permissions that apps have, as `package permission`.
+    pub permissions: BTreeSet<String>,
+    /// Processes of the apps that run, by package.
+    pids: HashMap<String, u32>,
+    /// Number of processes that were started.
+    started: u32,
+    /// The app that does not respond.
+    frozen: Option<String>,
     seed: u64,
     rng: Rng,
     tasks: BTreeMap<String, Vec<String>>,
@@ -105,6 +119,12 @@ impl Phone {
             files: BTreeMap::new(),
             settings: HashMap::new(),
             dump_ms: setup.dump_ms,
+            log: VecDeque::new(),
+            recordings: BTreeSet::new(),
+            permissions: BTreeSet::new(),
+            pids: HashMap::new(),
+            started: 0,
+            frozen: None,
             seed: setup.seed,
             tasks: BTreeMap::new(),
             front: None,
@@ -220,7 +240,54 @@ impl Phone {
             Some((app, page)) => windows.extend(self.app_windows(app, page)),
         }
         windows.sort_by_key(|w| -w.layer);
-        Scene { width: WIDTH, height: HEIGHT, density: layout::DENSITY, windows }
+        let scene = Scene { width: WIDTH, height: HEIGHT, density: layout::DENSITY, windows };
+        if self.turn().is_multiple_of(2) { scene } else { scene.turned() }
+    }
+
+    /// Returns by how many quarters the screen is turned, 0 to 3. The sensor says that the phone is upright.
+    pub fn turn(&self) -> u8 {
+        let system = |name: &str| self.settings.get(&("system".to_owned(), name.to_owned())).map(String::as_str);
+        match system("accelerometer_rotation") {
+            Some("0") => system("user_rotation").and_then(|turn| turn.parse().ok()).unwrap_or(0) % 4,
+            _ => 0,
+        }
+    }
+
+    /// Returns the app in front that does not respond.
+    pub fn frozen(&self) -> Option<&str> {
+        self.frozen.as_deref().filter(|app| self.front.as_deref() == Some(*app))
+    }
+
+    /// Returns the variable that the field with the focus is bound to.
+    pub fn focused(&self) -> Option<&str> {
+        self.focus.as_deref()
+    }
+
+    /// Installs an app, or replaces it.
+    pub fn install(&mut self, app: App) {
+        for (name, value) in &app.vars {
+            self.vars.entry((app.package.clone(), name.clone())).or_insert_with(|| value.clone());
+        }
+        match self.apps.iter_mut().find(|known| known.package == app.package) {
+            Some(known) => *known = app,
+            None => self.apps.push(app),
+        }
+        self.ui_seq += 1;
+    }
+
+    /// Uninstalls an app, or deletes its data.
+    pub fn wipe(&mut self, package: &str, keep_app: bool) {
+        self.stop(package);
+        self.vars.retain(|(of, _), _| of != package);
+        self.permissions.retain(|granted| !granted.starts_with(&format!("{package} ")));
+        match self.apps.iter().position(|app| app.package == package) {
+            Some(at) if keep_app => {
+                let vars = self.apps[at].vars.clone();
+                self.vars.extend(vars.into_iter().map(|(name, value)| ((package.to_owned(), name), value)));
+            }
+            Some(at) => drop(self.apps.remove(at)),
+            None => {}
+        }
     }
 
     fn app_windows(&self, app: &App, page: &Page) -> Vec<Window> {
@@ -233,7 +300,8 @@ impl Phone {
             jitter: self.jitter(page),
             seed: self.seed,
         };
-        let dialog = self.dialog.as_ref().and_then(|d| app.dialogs.get(d));
+        let frozen = self.frozen().map(|_| layout::not_responding(&app.label));
+        let dialog = frozen.as_ref().or_else(|| self.dialog.as_ref().and_then(|d| app.dialogs.get(d)));
         let root = self.tasks.get(&app.package).is_none_or(|t| t.len() <= 1);
         let mut windows = vec![layout::app_window(page, root, dialog.is_none(), &view)];
         if let Some(dialog) = dialog {

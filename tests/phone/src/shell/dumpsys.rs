@@ -1,6 +1,6 @@
 //! `dumpsys`: the lines that clients read.
 
-use super::{Call, Output};
+use super::{Call, Output, props};
 use crate::scene::Window;
 use crate::server::lock;
 
@@ -13,7 +13,10 @@ pub(super) fn dumpsys(call: &Call<'_>) -> Output {
         Some("battery") => "Current Battery Service state:\n  AC powered: false\n  USB powered: true\n  Wireless powered: false\n  Max charging current: 500000\n  Max charging voltage: 5000000\n  Charge counter: 3000000\n  status: 2\n  health: 2\n  present: true\n  level: 77\n  scale: 100\n  voltage: 4200\n  temperature: 250\n  technology: Li-ion\n".to_owned(),
         Some("power") => "  mWakefulness=Awake\n  mHoldingDisplaySuspendBlocker=true\n".to_owned(),
         Some("display") => display(call),
-        Some("input") => "  Viewport INTERNAL: displayId=0, uniqueId=local:4619827259835644672, port=0, orientation=0\n  SurfaceOrientation: 0\n".to_owned(),
+        Some("input") => {
+            let turn = lock(call.phone).turn();
+            format!("  Viewport INTERNAL: displayId=0, uniqueId=local:4619827259835644672, port=0, orientation={turn}\n  SurfaceOrientation: {turn}\n")
+        }
         Some("SurfaceFlinger") => "Display 4619827259835644672 (HWC display 0): port=0 pnpId=GGL displayName=\"\"\n".to_owned(),
         Some("package") => package(call, args.get(1).copied()),
         Some("deviceidle" | "meminfo" | "cpuinfo" | "netstats" | "wifi" | "telephony.registry") => String::new(),
@@ -25,10 +28,11 @@ pub(super) fn dumpsys(call: &Call<'_>) -> Output {
 }
 
 fn display(call: &Call<'_>) -> String {
-    let scene = lock(call.phone).scene();
+    let phone = lock(call.phone);
+    let (scene, turn) = (phone.scene(), phone.turn());
     let (width, height) = (scene.width, scene.height);
     format!(
-        "  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827259835644672', physicalPort=0, orientation=0, logicalFrame=Rect(0, 0 - {width}, {height}), physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}]\n"
+        "  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827259835644672', physicalPort=0, orientation={turn}, logicalFrame=Rect(0, 0 - {width}, {height}), physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}]\n"
     )
 }
 
@@ -48,8 +52,12 @@ fn window(call: &Call<'_>) -> String {
         "INPUT_METHOD" => "InputMethod".to_owned(),
         _ => window.title.clone().unwrap_or_else(|| "StatusBar".to_owned()),
     };
+    let in_front = |window: &Window| match phone.frozen() {
+        Some(app) => format!("Application Not Responding: {app}"),
+        None => name(window),
+    };
     let focus =
-        scene.active().map_or("null".to_owned(), |window| format!("Window{{{:x} u0 {}}}", window.id, name(window)));
+        scene.active().map_or("null".to_owned(), |window| format!("Window{{{:x} u0 {}}}", window.id, in_front(window)));
     let keyboard = scene.windows.iter().find(|window| window.kind == "INPUT_METHOD");
     let mut text =
         "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0 (organized)\n".to_owned();
@@ -57,7 +65,8 @@ fn window(call: &Call<'_>) -> String {
     text += &format!(
         "    init={width}x{height} 420dpi mMinSizeOfResizeableTaskDp=220 cur={width}x{height} app={width}x{height}\n"
     );
-    text += "  mRotation=ROTATION_0\n";
+    text += &format!("  mRotation=ROTATION_{}\n", u32::from(phone.turn()) * 90);
+    text += "  mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\n  interactiveState=INTERACTIVE_STATE_AWAKE\n";
     if let Some(keyboard) = keyboard {
         let bounds = keyboard.root.bounds;
         text += &format!(
@@ -90,8 +99,9 @@ fn activity(call: &Call<'_>, part: Option<&str>) -> String {
 
 fn input_method(call: &Call<'_>) -> String {
     let shown = lock(call.phone).scene().windows.iter().any(|window| window.kind == "INPUT_METHOD");
+    let method = props::input_method(call);
     format!(
-        "Current Input Method Manager state:\n  mInputShown={shown}\n  mImeWindowVis={}\n  mIsInputViewShown={shown}\n  inputType=0x1\n",
+        "Current Input Method Manager state:\n  mCurMethodId={method}\n  mInputShown={shown}\n  mImeWindowVis={}\n  mIsInputViewShown={shown}\n  inputType=0x1\n",
         u8::from(shown) * 3
     )
 }
@@ -99,9 +109,16 @@ fn input_method(call: &Call<'_>) -> String {
 fn package(call: &Call<'_>, name: Option<&str>) -> String {
     let phone = lock(call.phone);
     match name.filter(|name| phone.apps.iter().any(|app| app.package == *name)) {
-        Some(name) => format!(
-            "Packages:\n  Package [{name}] (5d6e7f8):\n    versionCode=34 minSdk=24 targetSdk=34\n    versionName=1.0\n    firstInstallTime=2026-01-01 00:00:00\n"
-        ),
+        Some(name) => {
+            format!(
+                "Packages:\n  Package [{name}] (5d6e7f8):\n    versionCode=34 minSdk=24 targetSdk=34\n    versionName=1.0\n    firstInstallTime=2026-01-01 00:00:00\n    runtime permissions:\n"
+            ) + &phone
+                .permissions
+                .iter()
+                .filter_map(|granted| granted.strip_prefix(&format!("{name} ")))
+                .map(|permission| format!("      {permission}: granted=true, flags=[ USER_SET ]\n"))
+                .collect::<String>()
+        }
         None => format!("Unable to find package: {}\n", name.unwrap_or_default()),
     }
 }

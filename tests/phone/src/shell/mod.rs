@@ -1,15 +1,17 @@
 //! The shell of the practice phone: a part of the language of `sh`, and the commands that an Android phone has.
 //!
 //! Commands run in this process and see only the phone and its own files, so a client of the `adb` port cannot run programs
-//! of this machine. Not there: loops, functions, conditions, jobs in the background.
+//! of this machine. Not there: loops, functions, conditions.
 
 mod apps;
 mod dumpsys;
 mod input;
+mod log;
 mod props;
 mod run;
 mod tools;
 mod tree;
+mod video;
 mod words;
 
 use std::time::Duration;
@@ -82,7 +84,13 @@ fn command(call: &Call<'_>) -> Output {
         "cmd" => apps::cmd(call),
         "monkey" => apps::monkey(call),
         "ime" => props::ime(call),
-        "logcat" => Output::text("--------- beginning of main\n"),
+        "logcat" => log::logcat(call),
+        "screenrecord" => video::screenrecord(call),
+        "pkill" | "killall" => video::pkill(call),
+        "kill" => video::kill(call),
+        "pidof" | "pgrep" => video::pidof(call),
+        "ps" => video::ps(call),
+        "svc" => props::svc(call),
         _ => tools::tool(name, call).unwrap_or_else(|| {
             Output::failed(format!("/system/bin/sh: {}: inaccessible or not found\n", call.name()), 127)
         }),

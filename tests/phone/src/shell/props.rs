@@ -97,8 +97,13 @@ pub(super) fn content(call: &Call<'_>) -> Output {
 pub(super) fn wm(call: &Call<'_>) -> Output {
     match call.rest().as_slice() {
         ["size"] => {
-            let scene = lock(call.phone).scene();
-            Output::text(format!("Physical size: {}x{}\n", scene.width, scene.height))
+            let phone = lock(call.phone);
+            let scene = phone.scene();
+            let (width, height) = match phone.turn().is_multiple_of(2) || phone.shown.is_some() {
+                true => (scene.width, scene.height),
+                false => (scene.height, scene.width),
+            };
+            Output::text(format!("Physical size: {width}x{height}\n"))
         }
         ["density"] => Output::text(format!("Physical density: {DENSITY}\n")),
         ["size" | "density", "reset"] => Output::default(),
@@ -106,11 +111,54 @@ pub(super) fn wm(call: &Call<'_>) -> Output {
     }
 }
 
-pub(super) fn ime(call: &Call<'_>) -> Output {
+/// Runs `svc wifi|data|bluetooth enable|disable`.
+pub(super) fn svc(call: &Call<'_>) -> Output {
+    let name = |radio: &str| match radio {
+        "data" => "mobile_data".to_owned(),
+        radio => format!("{radio}_on"),
+    };
     match call.rest().as_slice() {
-        ["list", ..] => Output::text("com.practice.keyboard/.Keyboard\n"),
-        ["set" | "enable" | "disable", name, ..] if *name == "com.practice.keyboard/.Keyboard" => {
+        [radio @ ("wifi" | "data" | "bluetooth"), mode @ ("enable" | "disable")] => {
+            let on = u8::from(*mode == "enable").to_string();
+            lock(call.phone).settings.insert(("global".to_owned(), name(radio)), on);
+            Output::default()
+        }
+        _ => Output::failed("Available commands:\n    help\n    data\n    wifi\n    bluetooth\n", 1),
+    }
+}
+
+/// Input method of a new phone.
+const KEYBOARD: &str = "com.practice.keyboard/.Keyboard";
+
+/// Returns the input methods: the phone's own, and those of installed apps.
+fn input_methods(call: &Call<'_>) -> Vec<String> {
+    let known = [("com.android.adbkeyboard", ".AdbIME"), ("com.github.uiautomator", ".AdbKeyboard")];
+    let phone = lock(call.phone);
+    let installed = known.iter().filter(|(package, _)| phone.apps.iter().any(|app| app.package == *package));
+    let installed = installed.map(|(package, class)| format!("{package}/{class}"));
+    std::iter::once(KEYBOARD.to_owned()).chain(installed).collect()
+}
+
+/// Returns the input method that types.
+pub(super) fn input_method(call: &Call<'_>) -> String {
+    value(call, "secure", "default_input_method")
+}
+
+pub(super) fn ime(call: &Call<'_>) -> Output {
+    let known = |name: &str| input_methods(call).iter().any(|method| method == name);
+    match call.rest().as_slice() {
+        ["list", ..] => Output::text(input_methods(call).iter().map(|name| format!("{name}\n")).collect::<String>()),
+        ["set", name, ..] if known(name) => {
+            let key = ("secure".to_owned(), "default_input_method".to_owned());
+            lock(call.phone).settings.insert(key, (*name).to_owned());
             Output::text(format!("Input method {name} selected for user #0\n"))
+        }
+        ["enable" | "disable", name, ..] if known(name) => {
+            Output::text(format!("Input method {name}: now enabled for user #0\n"))
+        }
+        ["reset", ..] => {
+            lock(call.phone).settings.remove(&("secure".to_owned(), "default_input_method".to_owned()));
+            Output::text("Reset current and enabled IMEs for user #0\n")
         }
         ["set" | "enable" | "disable", name, ..] => {
             Output::failed(format!("Unknown input method {name} cannot be selected for user #0\n"), 255)

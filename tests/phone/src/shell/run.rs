@@ -13,8 +13,8 @@ const MAX_DEPTH: usize = 20;
 const TERMINAL: &str = "/dev/tty";
 
 /// Runs a command line. Blocks for as long as the commands take.
-pub(crate) fn run(phone: &Shared, line: &str) -> Output {
-    Shell { phone, variables: HashMap::new(), code: 0, depth: 0, limit: None, ended: false }.line(line, &[])
+pub(crate) fn run(phone: &Shared, line: &str, input: &[u8]) -> Output {
+    Shell { phone, variables: HashMap::new(), code: 0, depth: 0, limit: None, ended: false }.line(line, input)
 }
 
 struct Shell<'a> {
@@ -39,19 +39,21 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs commands that are separated by `;`, `&&` and `||`.
+    /// Runs commands that are separated by `;`, `&&`, `||` and `&`.
     fn list(&mut self, tokens: &[Token], input: &[u8]) -> Output {
         let mut all = Output::default();
         let mut rest = tokens;
         let mut joined = ";";
         while !rest.is_empty() && !self.ended {
-            let end = end_of(rest, &[";", "&&", "||"]);
+            let end = end_of(rest, &[";", "&&", "||", "&"]);
             let runs = match joined {
                 "&&" => self.code == 0,
                 "||" => self.code != 0,
                 _ => true,
             };
-            if runs && end > 0 {
+            if runs && end > 0 && matches!(rest.get(end), Some(Token::Op("&"))) {
+                self.in_background(&rest[..end]);
+            } else if runs && end > 0 {
                 let done = self.pipe(&rest[..end], input);
                 self.code = done.code;
                 all.out.extend(done.out);
@@ -66,6 +68,17 @@ impl Shell<'_> {
         }
         all.code = self.code;
         all
+    }
+
+    /// Runs commands on a thread of their own. What they print is lost.
+    fn in_background(&mut self, tokens: &[Token]) {
+        let (phone, variables, tokens) = (self.phone.clone(), self.variables.clone(), tokens.to_vec());
+        let depth = self.depth + 1;
+        std::thread::spawn(move || {
+            Shell { phone: &phone, variables, code: 0, depth, limit: None, ended: false }.list(&tokens, &[]);
+        });
+        self.variables.insert("!".to_owned(), super::video::PID.to_string());
+        self.code = 0;
     }
 
     fn pipe(&mut self, tokens: &[Token], input: &[u8]) -> Output {
@@ -226,7 +239,7 @@ impl Shell<'_> {
         for piece in pieces {
             let (text, quoted) = match piece {
                 Piece::Text(text) => (text.clone(), true),
-                Piece::Variable(name, quoted) => (self.variable(name), *quoted),
+                Piece::Variable(name, quoted) => (self.value(name, noise), *quoted),
                 Piece::Command(line, quoted) => (self.output_of(line, noise), *quoted),
             };
             is_word |= quoted;
@@ -245,9 +258,28 @@ impl Shell<'_> {
         if is_word { words } else { Vec::new() }
     }
 
+    /// Returns the value of `NAME`, or of `NAME:-DEFAULT`.
+    fn value(&mut self, name: &str, noise: &mut Output) -> String {
+        let Some((name, default)) = name.split_once(":-") else { return self.variable(name) };
+        let value = self.variable(name);
+        if !value.is_empty() {
+            return value;
+        }
+        let words = tokens(default).unwrap_or_default().into_iter();
+        let words = words.filter_map(|token| match token {
+            Token::Word(pieces) => Some(self.expand(&pieces, noise).join(" ")),
+            Token::Op(_) => None,
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     fn variable(&self, name: &str) -> String {
         match name {
             "?" => self.code.to_string(),
+            "EPOCHREALTIME" => {
+                let now = lock(self.phone).clock.now_ms();
+                format!("{}.{:03}000", now / 1_000, now % 1_000)
+            }
             name => self.variables.get(name).cloned().unwrap_or_default(),
         }
     }
@@ -311,7 +343,7 @@ mod tests {
 
     fn sh(line: &str) -> (String, String, u8) {
         let phone: Shared = Arc::new(Mutex::new(Phone::new(Setup::new("token"))));
-        let done = run(&phone, line);
+        let done = run(&phone, line, &[]);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (text(&done.out), text(&done.err), done.code)
     }
@@ -341,6 +373,7 @@ mod tests {
             ("echo err >&2 | cat; nothere 2>&1 | cat", "/system/bin/sh: nothere: inaccessible or not found\n"),
             ("echo a >/dev/null 2>&1", ""),
             ("echo a 2>/dev/null", "a\n"),
+            ("B=x; echo ${A:-$(echo d)} ${B:-y} ${C:-}", "d x\n"),
         ] {
             assert_eq!(out(line), expected, "{line}");
         }

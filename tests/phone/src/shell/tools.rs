@@ -12,8 +12,7 @@ const MAX_SLEEP: f32 = 60.0;
 pub(super) fn tool(name: &str, call: &Call<'_>) -> Option<Output> {
     let args = call.rest();
     Some(match name {
-        "true" | ":" | "sync" | "chmod" | "mkdir" | "trap" | "setprop" | "svc" | "wait" | "kill" | "pkill"
-        | "killall" => Output::default(),
+        "true" | ":" | "sync" | "chmod" | "mkdir" | "trap" | "setprop" | "wait" | "find" => Output::default(),
         "false" => Output { code: 1, ..Output::default() },
         "echo" => echo(&args),
         "printf" => Output::text(printf(&args)),
@@ -27,6 +26,7 @@ pub(super) fn tool(name: &str, call: &Call<'_>) -> Option<Output> {
         "mv" | "cp" => copy(call, &args, name == "mv"),
         "grep" => grep(call, &args),
         "head" | "tail" => lines(call, &args, name == "tail"),
+        "wc" if args.contains(&"-c") => Output::text(format!("{}\n", call.input.len())),
         "wc" => Output::text(format!("{}\n", String::from_utf8_lossy(call.input).lines().count())),
         "sleep" => {
             let seconds = args.first().and_then(|text| text.parse::<f32>().ok()).unwrap_or_default();
@@ -38,8 +38,6 @@ pub(super) fn tool(name: &str, call: &Call<'_>) -> Option<Output> {
         "pwd" => Output::text("/\n"),
         "uname" => Output::text("Linux\n"),
         "date" => Output::text(format!("{}\n", lock(call.phone).clock.now_ms() / 1000)),
-        "pidof" | "pgrep" => Output { code: 1, ..Output::default() },
-        "ps" => Output::text("USER           PID  PPID     VSZ    RSS WCHAN            ADDR S NAME\n"),
         "which" => which(&args),
         "command" if args.first() == Some(&"-v") => which(&args[1..]),
         "test" | "[" => test(call, &args),
@@ -125,7 +123,11 @@ fn copy(call: &Call<'_>, args: &[&str], moves: bool) -> Output {
     let names: Vec<&&str> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
     let [from, to] = names.as_slice() else { return Output::failed("cp: Needs 2 arguments\n", 1) };
     let mut phone = lock(call.phone);
-    let content = if moves { phone.files.remove(**from) } else { phone.files.get(**from).cloned() };
+    let content = match **from {
+        "/dev/null" => Some(Vec::new()),
+        from if moves => phone.files.remove(from),
+        from => phone.files.get(from).cloned(),
+    };
     match content {
         Some(content) => {
             phone.files.insert((**to).to_owned(), content);

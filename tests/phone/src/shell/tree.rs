@@ -33,11 +33,15 @@ pub(super) fn uiautomator(call: &Call<'_>) -> Output {
     if !is_still() {
         return Output { code: 0, ..Output::failed("ERROR: could not get idle state.\n", 0) };
     }
-    let scene = lock(call.phone).scene();
+    let (scene, turn, focus) = {
+        let phone = lock(call.phone);
+        (phone.scene(), phone.turn(), phone.focused().map(str::to_owned))
+    };
+    let scene = &Shown { scene, turn, focus };
     let document = match windows {
-        true => all_windows(&scene),
-        false => match scene.active() {
-            Some(window) => one_window(&scene, window),
+        true => all_windows(scene),
+        false => match scene.scene.active() {
+            Some(window) => one_window(scene, window),
             None => return Output::failed("ERROR: null root node returned by UiTestAutomationBridge.\n", 0),
         },
     };
@@ -52,33 +56,43 @@ pub(super) fn uiautomator(call: &Call<'_>) -> Output {
 
 const HEAD: &str = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>";
 
-fn one_window(scene: &Scene, window: &Window) -> String {
-    let mut text = format!("{HEAD}<hierarchy rotation=\"0\">");
-    node(&mut text, scene, window, &window.root, 0);
+/// What is on the screen.
+struct Shown {
+    scene: Scene,
+    /// By how many quarters the screen is turned.
+    turn: u8,
+    /// Variable that the field with the focus is bound to.
+    focus: Option<String>,
+}
+
+fn one_window(shown: &Shown, window: &Window) -> String {
+    let mut text = format!("{HEAD}<hierarchy rotation=\"{}\">", shown.turn);
+    node(&mut text, shown, window, &window.root, 0);
     text + "</hierarchy>"
 }
 
-fn all_windows(scene: &Scene) -> String {
+fn all_windows(shown: &Shown) -> String {
     let mut text = format!("{HEAD}<displays><display id=\"0\">");
-    for (index, window) in scene.windows.iter().enumerate() {
+    for (index, window) in shown.scene.windows.iter().enumerate() {
         let (title, focused) = (escaped(window.title.as_deref().unwrap_or_default()), window.focused);
         let _ = write!(
             text,
-            "<window index=\"{index}\" title=\"{title}\" bounds=\"{}\" active=\"{focused}\" focused=\"{focused}\" accessibility-focused=\"false\" id=\"{}\" layer=\"{}\" type=\"TYPE_{}\"><hierarchy rotation=\"0\">",
+            "<window index=\"{index}\" title=\"{title}\" bounds=\"{}\" active=\"{focused}\" focused=\"{focused}\" accessibility-focused=\"false\" id=\"{}\" layer=\"{}\" type=\"TYPE_{}\"><hierarchy rotation=\"{turn}\">",
             bounds(window.root.bounds),
             window.id,
             window.layer,
-            window.kind
+            window.kind,
+            turn = shown.turn
         );
-        node(&mut text, scene, window, &window.root, 0);
+        node(&mut text, shown, window, &window.root, 0);
         text.push_str("</hierarchy></window>");
     }
     text + "</display></displays>"
 }
 
 /// Writes a node and what is visible in it.
-fn node(text: &mut String, scene: &Scene, window: &Window, of: &Node, index: usize) {
-    let screen = Rect::new(0, 0, scene.width, scene.height);
+fn node(text: &mut String, on: &Shown, window: &Window, of: &Node, index: usize) {
+    let screen = Rect::new(0, 0, on.scene.width, on.scene.height);
     let shown = of.bounds.clip(&screen);
     let has = |value: bool| if value { "true" } else { "false" };
     let is_switch = ["Switch", "CheckBox", "RadioButton"].iter().any(|kind| of.class.ends_with(kind));
@@ -87,7 +101,7 @@ fn node(text: &mut String, scene: &Scene, window: &Window, of: &Node, index: usi
     let is_secret = of.editable && of.res_id.as_deref().is_some_and(|id| id.contains("password"));
     let _ = write!(
         text,
-        "<node index=\"{index}\" text=\"{}\" resource-id=\"{}\" class=\"{}\" package=\"{}\" content-desc=\"{}\" checkable=\"{}\" checked=\"{}\" clickable=\"{}\" enabled=\"{}\" focusable=\"{}\" focused=\"false\" scrollable=\"{}\" long-clickable=\"{}\" password=\"{}\" selected=\"false\" bounds=\"{}\"",
+        "<node index=\"{index}\" text=\"{}\" resource-id=\"{}\" class=\"{}\" package=\"{}\" content-desc=\"{}\" checkable=\"{}\" checked=\"{}\" clickable=\"{}\" enabled=\"{}\" focusable=\"{}\" focused=\"{}\" scrollable=\"{}\" long-clickable=\"{}\" password=\"{}\" selected=\"false\" bounds=\"{}\"",
         value(&of.text),
         value(&of.res_id),
         escaped(&of.class),
@@ -98,6 +112,7 @@ fn node(text: &mut String, scene: &Scene, window: &Window, of: &Node, index: usi
         has(of.clickable),
         has(!of.disabled),
         has(of.focusable),
+        has(of.binds(on.focus.as_deref())),
         has(of.scrollable),
         has(of.long_clickable),
         has(is_secret),
@@ -110,7 +125,7 @@ fn node(text: &mut String, scene: &Scene, window: &Window, of: &Node, index: usi
         return;
     }
     text.push('>');
-    children.iter().enumerate().for_each(|(index, child)| node(text, scene, window, child, index));
+    children.iter().enumerate().for_each(|(index, child)| node(text, on, window, child, index));
     text.push_str("</node>");
 }
 

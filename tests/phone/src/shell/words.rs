@@ -21,8 +21,8 @@ pub(super) enum Piece {
 }
 
 /// Operators, longest first.
-const OPERATORS: [&str; 15] =
-    ["2>&1", "1>&2", ">&2", "2>>", "2>", "&&", "||", ">>", "1>", ">", "<", "|", ";", "(", ")"];
+const OPERATORS: [&str; 16] =
+    ["2>&1", "1>&2", ">&2", "2>>", "2>", "&&", "||", ">>", "1>", ">", "<", "|", ";", "(", ")", "&"];
 
 /// Splits a command line.
 ///
@@ -44,10 +44,6 @@ pub(super) fn tokens(line: &str) -> Result<Vec<Token>, String> {
             }
         } else if let Some(op) = scan.operator() {
             tokens.push(Token::Op(op));
-        } else if c == '&' {
-            // Nothing runs in the background.
-            tokens.push(Token::Op(";"));
-            scan.at += 1;
         } else {
             tokens.push(Token::Word(scan.word()?));
         }
@@ -169,9 +165,9 @@ impl Scan<'_> {
                 self.at += 1;
                 pieces.push(Piece::Variable(self.until('}')?, quoted));
             }
-            Some('?') => {
+            Some(c @ ('?' | '!')) => {
                 self.at += 1;
-                pieces.push(Piece::Variable("?".to_owned(), quoted));
+                pieces.push(Piece::Variable(c.to_string(), quoted));
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let start = self.at;

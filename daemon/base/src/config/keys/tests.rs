@@ -15,7 +15,7 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
         "[device.a]\nurl = 'http://h:1'\n[device.a.usb]\nserial = 's'\nlocal_port = 1\ndevice_port = 2\n[connection.usb]\ndevice = 's'\nlocal_port = 1\ndevice_port = 2\n",
     );
     let device = device_keys().map(|k| (format!("device.a.{}", k.name), k));
-    for name in ["device.a.allow_shell", "device.a.allow_intent"] {
+    for name in ["device.a.allow_shell", "device.a.allow_intent", "device.a.allow_apps"] {
         assert!(matches!(set(&config, name, "true"), Err(KeyError::FileOnly(_))), "{name}");
     }
     for (name, key) in keys().map(|k| (k.name.to_owned(), k)).chain(device) {

@@ -44,6 +44,7 @@ impl Call {
             Steps::Search(search) => self.search(guard, &search, event).await,
             Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
             Steps::Type(text) => self.type_text(guard, &text, event).await,
+            Steps::Open(name) => self.open_named(guard, &name, event).await,
             Steps::Drag { to, ms } => self.drag(guard, &to, ms, resolved, event).await,
         }
     }
