@@ -148,7 +148,7 @@ wire! {
         /// Outcome of the action; only if `then` was given.
         pub look: Option<crate::act::Look>,
         /// Whether this is the recorded outcome of an earlier call with the same request key.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub replayed: bool,
     }
 
