@@ -5,6 +5,9 @@ use std::process::Command;
 use afd_tests::TestPhone;
 use afd_tests::adb::Adb;
 
+/// An app of the practice phone, which it installs from a file.
+const OWN_APP: &str = r#"{"package": "org.example.own", "label": "Own", "start": "m", "pages": {"m": {"activity": ".M", "title": "Own"}}}"#;
+
 /// Returns a phone that a server knows, and its serial number.
 fn phone() -> (TestPhone, Adb, String) {
     let mut phone = TestPhone::start();
@@ -73,6 +76,28 @@ fn verbs_of_adb_answer_as_on_a_phone() {
     run(&["push", &from.to_string_lossy(), "/sdcard/file"]);
     run(&["pull", "/sdcard/file", &to.to_string_lossy()]);
     assert_eq!(std::fs::read(&to).expect("pulled"), vec![7; 300_000]);
+}
+
+#[test]
+#[ignore = "needs adb"]
+fn ports_of_the_phone_lead_to_the_host() {
+    use std::io::{Read as _, Write as _};
+    let (_phone, adb, serial) = phone();
+    let run = |args: &[&str]| adb.run(&[&["-s", serial.as_str()], args].concat());
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("listens");
+    let host = format!("tcp:{}", listener.local_addr().expect("an address").port());
+    let port: u16 = run(&["reverse", "tcp:0", &host]).trim().parse().expect("a port of the phone");
+    assert!(run(&["reverse", "--list"]).contains(&format!("tcp:{port} {host}")));
+    let mut sent = std::net::TcpStream::connect(("127.0.0.1", port)).expect("connects");
+    sent.write_all(b"ping").expect("sends");
+    let (mut received, _) = listener.accept().expect("arrives");
+    let mut bytes = [0; 4];
+    received.read_exact(&mut bytes).expect("reads");
+    received.write_all(b"pong").expect("answers");
+    sent.read_exact(&mut bytes).expect("reads the answer");
+    assert_eq!(&bytes, b"pong");
+    run(&["reverse", "--remove-all"]);
+    assert!(!run(&["reverse", "--list"]).contains(&host));
 }
 
 #[test]
@@ -153,7 +178,9 @@ impl Drop for MobileCli {
 fn mobilecli_does_what_it_reports() {
     let (phone, adb, serial) = phone();
     let home = tempfile::tempdir().expect("a directory");
-    let picture = home.path().join("picture.png").to_string_lossy().into_owned();
+    let at = |name: &str| home.path().join(name).to_string_lossy().into_owned();
+    let (picture, jpeg, app) = (at("picture.png"), at("picture.jpg"), at("own.apk"));
+    std::fs::write(&app, OWN_APP).expect("writes");
     let program = std::env::var_os("AFD_MOBILECLI").expect("needs AFD_MOBILECLI");
     let mobilecli = MobileCli { program, home, port: adb.port() };
     let run = |args: &[&str]| mobilecli.run(&[args, &["--device", serial.as_str()]].concat());
@@ -163,19 +190,31 @@ fn mobilecli_does_what_it_reports() {
         (vec!["dump", "ui"], "Bluetooth"),
         (vec!["apps", "foreground"], "com.android.settings"),
         (vec!["screenshot", "--output", &picture], "\"ok\""),
-        (vec!["device", "orientation", "get"], "portrait"),
+        (vec!["devices"], "Practice Phone"),
+        (vec!["screenshot", "--output", &jpeg, "--format", "jpeg"], "\"ok\""),
+        (vec!["device", "orientation", "set", "landscape"], "\"ok\""),
+        (vec!["device", "orientation", "get"], "landscape"),
+        (vec!["device", "orientation", "set", "portrait"], "\"ok\""),
+        (vec!["apps", "install", &app], "Installed"),
+        (vec!["apps", "uninstall", "org.example.own"], "\"ok\""),
         (vec!["io", "swipe", "540,1800,540,600"], "\"ok\""),
         (vec!["io", "tap", "540,1000"], "\"ok\""),
+        (vec!["io", "longpress", "540,1000"], "Long pressed"),
         (vec!["io", "button", "BACK"], "\"ok\""),
+        (vec!["io", "button", "HOME"], "\"ok\""),
+        (vec!["io", "keys", "ENTER"], "\"ok\""),
         (vec!["io", "text", "hello"], "\"ok\""),
         (vec!["apps", "launch", "org.example.shop"], "\"ok\""),
         (vec!["apps", "terminate", "org.example.shop"], "\"ok\""),
+        (vec!["url", "https://example.org"], "Opened URL"),
     ] {
         let output = run(&args);
         assert!(output.contains(expected), "{args:?}: {output:.500}");
     }
     let kinds: Vec<String> = phone.lock().inputs.iter().map(|input| input.kind.clone()).collect();
-    assert_eq!(kinds, ["swipe", "tap", "back", "text", "launch", "stop"]);
+    // Uninstalling stops the app; the URL opens the browser.
+    let expected = ["stop", "swipe", "tap", "longPress", "back", "home", "key", "text", "launch", "stop", "launch"];
+    assert_eq!(kinds, expected);
 }
 
 /// agent-device with a home directory of its own; dropping it stops the process that it leaves behind.
@@ -218,8 +257,7 @@ fn agent_device_does_what_it_reports() {
     let home = tempfile::tempdir().expect("a directory");
     let at = |name: &str| home.path().join(name).to_string_lossy().into_owned();
     let (picture, app) = (at("picture.png"), at("own.apk"));
-    let own = r#"{"package": "org.example.own", "label": "Own", "start": "m", "pages": {"m": {"activity": ".M", "title": "Own"}}}"#;
-    std::fs::write(&app, own).expect("writes");
+    std::fs::write(&app, OWN_APP).expect("writes");
     let program = std::env::var_os("AFD_AGENT_DEVICE").expect("needs AFD_AGENT_DEVICE");
     let client = AgentDevice { program, home, adb: adb.port() };
     let run = |args: &[&str]| client.run(&[args, &["--platform", "android", "--serial", serial.as_str()]].concat());

@@ -137,7 +137,7 @@ fn log_since_the_last_action_hides_what_was_typed() {
 
 #[test]
 #[ignore = "needs adb"]
-fn crash_is_told_recorded_and_attached_to_a_bug() {
+fn crash_is_reported_recorded_and_attached_to_a_bug() {
     let lab = Lab::new();
     let mut client = lab.faulty();
     client.ok("act.fill", json!({"value": "Name", "text": "Zaphod"}));
@@ -152,7 +152,7 @@ fn crash_is_told_recorded_and_attached_to_a_bug() {
     let events = client.ok("memory.log", json!({"limit": 1}));
     assert_eq!(events["events"][0]["evidence"]["incidents"][0]["app"], "org.example.faulty", "{events}");
     let again = client.ok("act.launch", json!({"package": "org.example.faulty", "then": "diff"}));
-    assert_eq!(again["look"]["incidents"], Value::Null, "a crash is told once");
+    assert_eq!(again["look"]["incidents"], Value::Null, "a crash is reported once");
     client.ok("session.start", json!({"session": "default", "goal": "find bugs"}));
     let bug = client.ok("session.bug.add", json!({"title": "Break breaks", "fromLog": true}));
     let actual = bug["bug"]["actual"].as_str().expect("what happened");
@@ -164,7 +164,7 @@ fn crash_is_told_recorded_and_attached_to_a_bug() {
 
 #[test]
 #[ignore = "needs adb"]
-fn crash_after_an_action_without_a_look_is_told_by_the_next_look() {
+fn crash_after_an_action_without_a_look_is_in_the_next_look() {
     let lab = Lab::new();
     let mut client = lab.faulty();
     client.ok("act.tap", json!({"value": "Break"}));
@@ -183,7 +183,7 @@ fn crash_after_an_action_without_a_look_is_told_by_the_next_look() {
 
 #[test]
 #[ignore = "needs adb"]
-fn app_that_does_not_respond_is_told() {
+fn app_that_does_not_respond_is_reported() {
     let lab = Lab::new();
     let mut client = lab.faulty();
     let tapped = client.ok("act.tap", json!({"value": "Freeze", "then": "outline"}));
@@ -198,7 +198,7 @@ fn app_that_does_not_respond_is_told() {
 
 #[test]
 #[ignore = "needs adb"]
-fn settings_are_changed_and_told_as_they_were() {
+fn settings_are_changed_and_returned_as_they_were() {
     let lab = Lab::new();
     let mut client = lab.faulty();
     let turned = client.ok(
@@ -294,7 +294,8 @@ fn input_method_of_the_user_types_any_text_but_no_password() {
     let keyboard = FAULTY.replace("org.example.faulty", "com.android.adbkeyboard").replace("\"Faulty\"", "\"Typist\"");
     client.ok("act.install", json!({"file": lab.apk("keyboard.apk", &keyboard)}));
     lab.adb.run(&["shell", "ime set com.android.adbkeyboard/.AdbIME"]);
-    client.ok("observe.page", json!({}));
+    let checks = client.ok("daemon.doctor", json!({}));
+    assert!(checks.to_string().contains("any text but passwords through ADBKeyBoard"), "{checks}");
     client.ok("act.fill", json!({"value": "Name", "text": "Gr\u{fc}\u{df}e \u{4e2d}"}));
     assert_eq!(lab.world.phone.lock().var("name"), "Gr\u{fc}\u{df}e \u{4e2d}");
     let secret = client.fails("act.fill", json!({"value": "PIN", "text": "pass\u{fc}"}), "DEVICE_ERROR");

@@ -2,12 +2,13 @@
 //!
 //! Implements version 1.1 of the protocol, without checksums, and announces only the features that it serves.
 
+mod reverse;
 mod sync;
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -72,12 +73,33 @@ impl Message {
 /// An event that the peer sends to a stream.
 enum StreamEvent {
     Data(Vec<u8>),
-    Acknowledged,
+    /// The peer has taken what was sent; holds its id of the stream.
+    Acknowledged(u32),
     Close,
 }
 
 /// The streams of a connection, by local id.
 type Streams = HashMap<u32, mpsc::UnboundedSender<StreamEvent>>;
+
+/// A connection, as its streams use it.
+#[derive(Clone)]
+struct Link {
+    out: mpsc::UnboundedSender<Message>,
+    streams: Arc<Mutex<Streams>>,
+    next_id: Arc<AtomicU32>,
+    reverse: reverse::Reverse,
+}
+
+impl Link {
+    /// Adds a stream, and returns its local id.
+    fn register(&self, sender: mpsc::UnboundedSender<StreamEvent>) -> u32 {
+        let local_id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.retain(|_, stream| !stream.is_closed());
+        streams.insert(local_id, sender);
+        local_id
+    }
+}
 
 /// Accepts connections until its task is aborted.
 pub(crate) async fn serve(listener: TcpListener, phone: Shared) {
@@ -106,26 +128,25 @@ async fn connection(stream: TcpStream, phone: Shared) {
             }
         }
     });
-    let mut streams = Streams::new();
     let next_id = Arc::new(AtomicU32::new(1));
+    let link = Link { out: out.clone(), streams: Arc::default(), next_id, reverse: reverse::Reverse::default() };
     while let Ok(message) = Message::read(&mut reader).await {
-        streams.retain(|_, stream| !stream.is_closed());
         let response = match message.command {
             CNXN => Message::new(CNXN, VERSION, MAX_DATA, BANNER),
             OPEN => {
-                let local_id = next_id.fetch_add(1, Ordering::Relaxed);
                 let service = String::from_utf8_lossy(&message.data).trim_end_matches('\0').to_owned();
                 let (sender, events) = mpsc::unbounded_channel();
-                streams.insert(local_id, sender);
+                let local_id = link.register(sender);
                 let adb = AdbStream { local_id, remote_id: message.arg0, out: out.clone(), events };
-                tasks.spawn(open(adb, service, phone.clone()));
+                tasks.spawn(open(adb, service, phone.clone(), link.clone()));
                 continue;
             }
             WRTE | OKAY | CLSE => {
+                let streams = link.streams.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(stream) = streams.get(&message.arg1) {
                     let _ = stream.send(match message.command {
                         WRTE => StreamEvent::Data(message.data),
-                        OKAY => StreamEvent::Acknowledged,
+                        OKAY => StreamEvent::Acknowledged(message.arg0),
                         _ => StreamEvent::Close,
                     });
                 }
@@ -134,9 +155,10 @@ async fn connection(stream: TcpStream, phone: Shared) {
             _ => continue,
         };
         if out.send(response).is_err() {
-            return;
+            break;
         }
     }
+    link.reverse.close();
 }
 
 /// One stream of a connection.
@@ -172,7 +194,7 @@ impl AdbStream {
                     self.send_message(OKAY, []);
                     input.extend(data);
                 }
-                StreamEvent::Acknowledged => {}
+                StreamEvent::Acknowledged(_) => {}
                 StreamEvent::Close => return None,
             }
         }
@@ -185,7 +207,7 @@ impl AdbStream {
             self.send_message(WRTE, chunk);
             loop {
                 match self.events.recv().await {
-                    Some(StreamEvent::Acknowledged) => break,
+                    Some(StreamEvent::Acknowledged(_)) => break,
                     Some(StreamEvent::Data(_)) => self.send_message(OKAY, []),
                     Some(StreamEvent::Close) | None => return false,
                 }
@@ -195,7 +217,7 @@ impl AdbStream {
     }
 }
 
-async fn open(mut adb: AdbStream, service: String, phone: Shared) {
+async fn open(mut adb: AdbStream, service: String, phone: Shared, link: Link) {
     let shell = |prefix: &str| service.strip_prefix(prefix).map(str::to_owned);
     // `shell,v2,TERM=xterm,raw:COMMAND` begins with its options.
     let v2 =
@@ -216,6 +238,11 @@ async fn open(mut adb: AdbStream, service: String, phone: Shared) {
     } else if service == "framebuffer:" {
         adb.send_message(OKAY, []);
         framebuffer(&mut adb, &phone).await;
+        adb.send_message(CLSE, []);
+    } else if let Some(request) = service.strip_prefix("reverse:") {
+        adb.send_message(OKAY, []);
+        let answer = link.reverse.answer(request, &link).await;
+        adb.send(&answer).await;
         adb.send_message(CLSE, []);
     } else if service == "sync:" {
         adb.send_message(OKAY, []);
@@ -325,7 +352,7 @@ async fn lines(mut adb: AdbStream, phone: Shared, is_v2: bool) {
                 adb.send_message(OKAY, []);
                 input.add(&data);
             }
-            StreamEvent::Acknowledged => {}
+            StreamEvent::Acknowledged(_) => {}
             StreamEvent::Close => return,
         }
         while let Some(line) = input.line() {
@@ -366,7 +393,7 @@ async fn pump(mut adb: AdbStream, mut stream: TcpStream) {
                     }
                     adb.send_message(OKAY, []);
                 }
-                Some(StreamEvent::Acknowledged) => may_send = true,
+                Some(StreamEvent::Acknowledged(_)) => may_send = true,
                 Some(StreamEvent::Close) | None => return,
             },
             read = stream.read(&mut buffer), if may_send => match read {

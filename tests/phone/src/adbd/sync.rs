@@ -56,7 +56,7 @@ impl Received {
                     self.bytes.extend(data);
                     adb.send_message(OKAY, []);
                 }
-                StreamEvent::Acknowledged => {}
+                StreamEvent::Acknowledged(_) => {}
                 StreamEvent::Close => return None,
             }
         }
