@@ -513,7 +513,7 @@ class ConfigureResultReply(TypedDict):
     eventId: str
     look: NotRequired[Look]
     recorded: NotRequired[bool]
-    replayed: bool
+    replayed: NotRequired[bool]
     session: str
     traceId: str
 

@@ -320,7 +320,7 @@ export interface ConfigureResultReply {
   eventId: string;
   look?: Look;
   recorded?: boolean;
-  replayed: boolean;
+  replayed?: boolean;
   session: string;
   traceId: string;
 }

@@ -45,6 +45,11 @@ impl Device {
         }
     }
 
+    /// Returns a remark on what the device can type; see [`Driver::typing`](super::Driver::typing).
+    pub fn typing(&self) -> Option<&'static str> {
+        self.driver().typing()
+    }
+
     /// Returns the key code that devices of this kind use for a named key, or `None` if they have no key codes.
     pub fn key_code(&self, key: KeyName) -> Option<i32> {
         self.driver().key_code(key)

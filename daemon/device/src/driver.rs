@@ -199,6 +199,12 @@ pub trait Driver: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns a remark on what the device can type, for people who look for its faults; `None` if there is nothing to say. It is
+    /// about the screen that was read last.
+    fn typing(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the key code that devices of this kind use for a named key, or `None` if they have no key codes.
     fn key_code(&self, _key: KeyName) -> Option<i32> {
         None

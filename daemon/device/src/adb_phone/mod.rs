@@ -78,6 +78,14 @@ struct KnownPhone {
 }
 
 impl KnownPhone {
+    /// Returns the maximum wait for a dump: less than usual where the last one gave none.
+    fn dump_limit(&self, usual: Duration) -> Duration {
+        match self.place.as_ref().is_some_and(|place| self.restless.contains(place)) {
+            true => usual.min(RESTLESS),
+            false => usual,
+        }
+    }
+
     /// Remembers what a reading of the screen says of the phone.
     fn remember(&mut self, snapshot: &Snapshot, typist: Option<Typist>, in_password: Option<bool>) {
         let has_tree = !snapshot.nodes.is_empty();
@@ -121,8 +129,7 @@ impl AdbPhone {
 
     async fn read(&self) -> Result<Snapshot, DriverError> {
         let known = self.known.lock().clone();
-        let is_restless = known.place.as_ref().is_some_and(|place| known.restless.contains(place));
-        let limit = if is_restless { self.dump_timeout.min(RESTLESS) } else { self.dump_timeout };
+        let limit = known.dump_limit(self.dump_timeout);
         let request = screen::Request::new(known.needs_file, (!known.lacks_timeout).then_some(limit));
         // A phone without `timeout` ends a dump itself, after at most 11 seconds.
         let within = self.remote.timeout().max(self.dump_timeout + Duration::from_secs(12));
@@ -305,6 +312,13 @@ impl Driver for AdbPhone {
         }
     }
 
+    fn typing(&self) -> Option<&'static str> {
+        Some(match self.known.lock().typist {
+            Some(typist) => typist.remark(),
+            None => "it types ASCII only; with ADBKeyBoard as its keyboard, it types any text but passwords",
+        })
+    }
+
     fn key_code(&self, key: KeyName) -> Option<i32> {
         Some(android::code(key))
     }
@@ -405,6 +419,25 @@ mod tests {
         assert!(y1 > y2 && y1 < 1900.0 && y2 > 100.0);
         let [x1, _, x2, _] = scroll((1000, 2000), Direction::Right, Amount::Small);
         assert!(x1 > x2);
+    }
+
+    #[test]
+    fn place_that_never_stands_still_gets_less_time_until_it_does() {
+        let usual = Duration::from_secs(5);
+        let seen = |place: &str, degraded: Option<&'static str>| Snapshot {
+            place: Some(place.to_owned()),
+            degraded,
+            ..Snapshot::default()
+        };
+        let mut known = KnownPhone::default();
+        assert_eq!(known.dump_limit(usual), usual);
+        known.remember(&seen("a/.Game", Some(screen::LATE)), None, None);
+        assert_eq!(known.dump_limit(usual), RESTLESS);
+        known.remember(&seen("a/.Menu", None), None, None);
+        assert_eq!(known.dump_limit(usual), usual, "another place");
+        known.remember(&seen("a/.Game", Some(screen::LATE)), None, None);
+        known.remember(&seen("a/.Game", None), None, None);
+        assert_eq!(known.dump_limit(usual), usual, "it stands still now");
     }
 
     #[test]

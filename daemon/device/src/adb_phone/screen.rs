@@ -24,7 +24,7 @@ const KEYBOARD_PERCENT: i32 = 40;
 const MODE: &str = "UIAUTOMATOR";
 /// Reasons why there is no tree, for callers.
 const RESTLESS: &str = "the screen never stands still, so the phone gives no tree of it: use a screenshot";
-const LATE: &str =
+pub const LATE: &str =
     "the phone gave no tree within dump_timeout_ms, perhaps because its screen never stands still: use a screenshot";
 const TAKEN: &str = "another program reads the phone's screen, so there is no tree: stop it, or use a screenshot";
 const NO_TREE: &str = "the phone gave no tree of its screen: use a screenshot";

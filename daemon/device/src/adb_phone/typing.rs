@@ -41,6 +41,14 @@ impl Typist {
         TYPISTS.iter().find(|(package, _)| name.starts_with(package)).map(|(_, typist)| *typist)
     }
 
+    /// Returns a remark that names the input method.
+    pub fn remark(&self) -> &'static str {
+        match self.package {
+            "com.android.adbkeyboard" => "it types any text but passwords through ADBKeyBoard",
+            _ => "it types any text but passwords through the keyboard of uiautomator2",
+        }
+    }
+
     /// Returns the command line that types a text. Line breaks are typed as keys.
     pub fn command(&self, text: &str) -> String {
         let Self { package, action, field } = self;

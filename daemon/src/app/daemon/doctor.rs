@@ -297,7 +297,10 @@ async fn device_works(device: &Arc<Device>) -> Finding {
             let message = format!("{} answers, but it cannot tell which page is in front", device.url());
             finding(check, Level::Warning, message, Some(advice))
         }
-        Ok(Ok(_)) => good(&check, format!("{} answers, and its screen can be read", device.url())),
+        Ok(Ok(_)) => {
+            let typing = device.typing().map(|typing| format!("; {typing}")).unwrap_or_default();
+            good(&check, format!("{} answers, and its screen can be read{typing}", device.url()))
+        }
         Ok(Err(error)) => {
             let advice = error.advice().replace("device.NAME.", &format!("device.{}.", device.name()));
             finding(check, Level::Error, error.to_string(), Some(&advice))

@@ -136,6 +136,10 @@ async fn configure(core: &Arc<Core>, params: &ConfigureParams) -> Result<Reply<C
 async fn log(core: &Arc<Core>, params: &DeviceLogParams) -> Result<Reply<DeviceLog>> {
     let call = core.call(params).await?;
     let manages = call.device().managed()?;
+    if let Some(app) = &params.app {
+        let checked = call.device().check_app(app);
+        checked.map_err(|bad| Error::param("app", bad.expected, bad.got))?;
+    }
     let age = match params.since_ms {
         Some(ms) => Duration::from_millis(ms),
         None => {

@@ -84,7 +84,7 @@ pub(super) async fn add(core: &Arc<Core>, session: &Session, place: &mut Place, 
     let own = bug.description.take().map(|own| own + "\n\n").unwrap_or_default();
     bug.description = Some((own + &text).chars().take(MAX_TEXT).collect());
     if bug.actual.is_none() && !crashes.is_empty() {
-        bug.actual = Some(crashes.iter().copied().map(told).collect::<Vec<_>>().join("\n"));
+        bug.actual = Some(crashes.iter().copied().map(described).collect::<Vec<_>>().join("\n"));
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ fn package(process: &str) -> &str {
     process.split(':').next().unwrap_or(process)
 }
 
-fn told(incident: &Incident) -> String {
+fn described(incident: &Incident) -> String {
     match incident.kind {
         IncidentKind::Crash => format!("{} crashed:\n> {}", incident.app, incident.report),
         IncidentKind::NotResponding => format!("{} does not respond", incident.app),

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn app_that_does_not_respond_is_told_once() {
+    fn app_that_does_not_respond_is_reported_once() {
         let frozen = "1.0\n  mCurrentFocus=Window{5d u0 Application Not Responding: com.a}\n";
         let mut known = Known::default();
         known.notice(frozen, Duration::ZERO);

@@ -93,7 +93,13 @@ fn mentions(text: &str, app: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     text.match_indices(app).any(|(at, _)| {
         let (before, after) = (text[..at].chars().next_back(), text[at + app.len()..].chars().next());
-        !before.is_some_and(is_name) && !after.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        // A full stop may end a sentence.
+        let goes_on = match after {
+            Some('.') => text[at + app.len() + 1..].chars().next().is_some_and(is_letter),
+            after => after.is_some_and(is_letter),
+        };
+        !before.is_some_and(is_name) && !goes_on
     })
 }
 
@@ -205,9 +211,7 @@ mod tests {
         let wrote = |text: &str| owner.wrote(&line(text).expect("a line"));
         assert!(wrote("1.0 10123: 1 1 I T: x") && wrote("1.0 u0_a123: 1 1 I T: x") && wrote("1.0 77 1 I T: x"));
         assert!(wrote("1.0 1000: 5 5 I ActivityManager: Process com.a (pid 3) has died"));
-        assert!(
-            !wrote("1.0 1000: 5 5 I ActivityManager: Process com.a.b (pid 3) has died") || mentions("com.a.b", "com.a")
-        );
+        assert!(!wrote("1.0 1000: 5 5 I ActivityManager: Process com.a.b (pid 3) has died"));
         assert!(!wrote("1.0 10999: 77 1 I T: com.a") && !wrote("1.0 5 5 I T: com.a"));
         assert!(owner_missing());
     }
@@ -228,6 +232,12 @@ mod tests {
     #[test]
     fn names_of_apps_are_whole_words() {
         assert!(mentions("ANR in com.a (com.a/.Main)", "com.a") && mentions("com.a: x", "com.a"));
-        assert!(!mentions("com.ab died", "com.a") && !mentions("xcom.a", "com.a") && !mentions("in.com.a", "com.a"));
+        assert!(
+            !mentions("com.ab died", "com.a")
+                && !mentions("com.a.b", "com.a")
+                && mentions("in com.a.", "com.a")
+                && !mentions("xcom.a", "com.a")
+                && !mentions("in.com.a", "com.a")
+        );
     }
 }
