@@ -4,13 +4,13 @@
 //! `dumpsys` in the same round trip. Input goes through the commands that every Android has: `input`, `am`, `pm`.
 
 mod apps;
+mod known;
 mod remote;
 mod screen;
 mod shell;
 mod tools;
 mod typing;
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use afd_proto::Secret;
@@ -29,6 +29,7 @@ use afd_base::config::DeviceSettings;
 use afd_base::task::run_blocking;
 use afd_screen::page::Snapshot;
 use afd_screen::picture::{self, PictureError};
+use known::KnownPhone;
 use remote::{Remote, of_read};
 use shell::quoted;
 use tools::PhoneTools;
@@ -38,10 +39,6 @@ use typing::Typist;
 const SIZE: (i32, i32) = (1080, 1920);
 /// Duration of a swipe that scrolls, in milliseconds. A faster one would fling the content.
 const SCROLL_MS: u32 = 400;
-/// Maximum wait for a dump of a place that gave none last time.
-const RESTLESS: Duration = Duration::from_secs(2);
-/// Number of such places that are remembered.
-const MAX_RESTLESS: usize = 200;
 /// Command that opens an app.
 const START: &str = "am start -a android.intent.action.MAIN -c android.intent.category.LAUNCHER -f 0x10200000";
 /// Time that the phone needs for one key, and to start `input`, in milliseconds, at most.
@@ -56,52 +53,6 @@ pub struct AdbPhone {
     activities: android::windows::Activities,
     /// What is known of the phone.
     known: Mutex<KnownPhone>,
-}
-
-/// What is known of a phone.
-#[derive(Debug, Clone, Default)]
-struct KnownPhone {
-    /// Size of the screen as it was turned when it was read last; `None` if it was not.
-    size: Option<(i32, i32)>,
-    /// Whether dumps must be written to a file, because the phone prints none.
-    needs_file: bool,
-    /// Whether the phone lacks `timeout`.
-    lacks_timeout: bool,
-    /// Input method that types any text, if it is the phone's.
-    typist: Option<Typist>,
-    /// Whether the field with the focus holds a password; `None` if there was an input since the screen was read.
-    in_password: Option<bool>,
-    /// The place that was read last.
-    place: Option<String>,
-    /// Places that gave no dump when they were read last, because they never stand still.
-    restless: BTreeSet<String>,
-}
-
-impl KnownPhone {
-    /// Returns the maximum wait for a dump: less than usual where the last one gave none.
-    fn dump_limit(&self, usual: Duration) -> Duration {
-        match self.place.as_ref().is_some_and(|place| self.restless.contains(place)) {
-            true => usual.min(RESTLESS),
-            false => usual,
-        }
-    }
-
-    /// Remembers what a reading of the screen says of the phone.
-    fn remember(&mut self, snapshot: &Snapshot, typist: Option<Typist>, in_password: Option<bool>) {
-        let has_tree = !snapshot.nodes.is_empty();
-        self.size = snapshot.size.filter(|_| has_tree);
-        self.typist = typist;
-        self.in_password = in_password;
-        if let Some(place) = &snapshot.place {
-            // A place that stands still now gets its time again.
-            match snapshot.degraded.is_some_and(screen::is_restless) {
-                true if self.restless.len() < MAX_RESTLESS => drop(self.restless.insert(place.clone())),
-                true => {}
-                false => drop(self.restless.remove(place)),
-            }
-        }
-        self.place.clone_from(&snapshot.place);
-    }
 }
 
 impl AdbPhone {
@@ -419,25 +370,6 @@ mod tests {
         assert!(y1 > y2 && y1 < 1900.0 && y2 > 100.0);
         let [x1, _, x2, _] = scroll((1000, 2000), Direction::Right, Amount::Small);
         assert!(x1 > x2);
-    }
-
-    #[test]
-    fn place_that_never_stands_still_gets_less_time_until_it_does() {
-        let usual = Duration::from_secs(5);
-        let seen = |place: &str, degraded: Option<&'static str>| Snapshot {
-            place: Some(place.to_owned()),
-            degraded,
-            ..Snapshot::default()
-        };
-        let mut known = KnownPhone::default();
-        assert_eq!(known.dump_limit(usual), usual);
-        known.remember(&seen("a/.Game", Some(screen::LATE)), None, None);
-        assert_eq!(known.dump_limit(usual), RESTLESS);
-        known.remember(&seen("a/.Menu", None), None, None);
-        assert_eq!(known.dump_limit(usual), usual, "another place");
-        known.remember(&seen("a/.Game", Some(screen::LATE)), None, None);
-        known.remember(&seen("a/.Game", None), None, None);
-        assert_eq!(known.dump_limit(usual), usual, "it stands still now");
     }
 
     #[test]

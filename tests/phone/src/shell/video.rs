@@ -36,7 +36,9 @@ pub(super) fn screenrecord(call: &Call<'_>) -> Output {
 
 /// Runs `pkill [-SIGNAL] [-f] PATTERN`: ends recordings.
 pub(super) fn pkill(call: &Call<'_>) -> Output {
-    let pattern = call.rest().last().copied().unwrap_or_default().to_owned();
+    // The only patterns are the name of the program, and it with a file: `[s]creenrecord.*FILE`.
+    let rest = call.rest();
+    let pattern = rest.last().and_then(|pattern| pattern.rsplit(".*").next()).unwrap_or_default().to_owned();
     let mut phone = lock(call.phone);
     let before = phone.recordings.len();
     phone.recordings.retain(|file| !"screenrecord".contains(&pattern) && !file.contains(&pattern));

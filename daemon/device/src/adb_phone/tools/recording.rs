@@ -58,9 +58,9 @@ pub async fn start(remote: &Remote, max: Duration) -> Result<Recording, DriverEr
 pub async fn stop(remote: &Remote, recording: &mut Recording) -> Result<(Vec<u8>, Duration), DriverError> {
     let file = recording.file.clone();
     let took = recording.took.get_or_insert(recording.started.elapsed().min(recording.max)).to_owned();
-    remote
-        .query(&format!("pkill -INT -f {file} 2>/dev/null || kill -INT $(pidof screenrecord) 2>/dev/null; true"))
-        .await?;
+    // The pattern does not match the command line that contains it. Phones without `pkill` have one recording at a time.
+    let by_name = format!("pkill -INT -f '[s]creenrecord.*{file}' 2>/dev/null");
+    remote.query(&format!("{by_name}; [ $? -eq 127 ] && kill -INT $(pidof screenrecord) 2>/dev/null; true")).await?;
     if !recording.running.is_finished() {
         // The connection may have been lost meanwhile; then the file is there as far as it was written.
         let _ = tokio::time::timeout(FINISH, &mut recording.running).await;
