@@ -4,6 +4,7 @@ Usage: python androidviewclient_verbs.py SERIAL ADB_SERVER_PORT CONTROL_URL. Pri
 
 import json
 import os
+import shutil
 import sys
 import urllib.request
 
@@ -44,7 +45,7 @@ def arrives(kind, act):
 
 def views():
     """Returns a client that has read the screen."""
-    client = ViewClient(device, SERIAL, adb="/usr/bin/adb", autodump=False, useuiautomatorhelper=False)
+    client = ViewClient(device, SERIAL, adb=shutil.which("adb"), autodump=False, useuiautomatorhelper=False)
     client.dump(window=-1)
     return client
 
