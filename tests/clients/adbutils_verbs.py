@@ -1,49 +1,12 @@
-"""Drives the practice phone with adbutils, a client that others wrote, and checks that what it reports has arrived.
+"""Drives the practice phone with adbutils, a client that others wrote, and checks that what it reports has arrived."""
 
-Usage: python adbutils_verbs.py SERIAL ADB_SERVER_PORT CONTROL_URL. Prints a line for each verb; the exit code is the number of failures."""
-
-import json
-import sys
 import tempfile
-import urllib.request
 
 import adbutils
 
-SERIAL, PORT, CONTROL = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+from verbs import PORT, SERIAL, arrives, end, inputs, one, verb
+
 device = adbutils.AdbClient(host="127.0.0.1", port=PORT).device(serial=SERIAL)
-failures = 0
-
-
-def inputs(kind):
-    """Returns what of a kind reached the phone."""
-    with urllib.request.urlopen(CONTROL + "/log", timeout=10) as answer:
-        return [one for one in json.load(answer)["inputs"] if one["kind"] == kind]
-
-
-def verb(name, act, holds):
-    """Runs a verb, and prints whether its result is as expected."""
-    global failures
-    try:
-        result = act()
-        good = holds(result)
-    except Exception as error:  # A client may raise anything.
-        result, good = repr(error), False
-    failures += not good
-    print(f"{'ok' if good else 'FAILED'} {name}{'' if good else ': ' + str(result)[:300]}")
-
-
-def tapped():
-    """Taps, and returns the number of taps that arrived."""
-    before = len(inputs("tap"))
-    device.click(540, 1000)
-    return len(inputs("tap")) - before
-
-
-def typed():
-    """Types a text, and returns what arrived."""
-    before = len(inputs("text"))
-    device.send_keys("it's 5% $(id)")
-    return len(inputs("text")) - before
 
 
 def round_trip():
@@ -66,10 +29,10 @@ verb("app_start", lambda: device.app_start("com.android.settings"), lambda _: Tr
 verb("app_current", device.app_current, lambda app: app.package == "com.android.settings")
 verb("dump_hierarchy", device.dump_hierarchy, lambda xml: xml.startswith("<?xml") and "Bluetooth" in xml)
 verb("screenshot", lambda: device.screenshot().size, lambda size: size == (1080, 2400))
-verb("click", tapped, lambda count: count == 1)
+verb("click", lambda: arrives("tap", lambda: device.click(540, 1000)), one)
 verb("keyevent", lambda: device.keyevent("BACK"), lambda _: True)
 verb("swipe", lambda: device.swipe(500, 1800, 500, 600, 0.3), lambda _: len(inputs("swipe")) == 1)
-verb("send_keys", typed, lambda count: count > 0)
+verb("send_keys", lambda: arrives("text", lambda: device.send_keys("it's 5% $(id)")), lambda count: count > 0)
 verb("list_packages", device.list_packages, lambda names: "org.example.shop" in names)
 verb("app_info", lambda: device.app_info("org.example.shop").version_name, lambda text: text == "1.0")
 verb("app_stop", lambda: device.app_stop("com.android.settings"), lambda _: len(inputs("stop")) == 1)
@@ -80,4 +43,4 @@ verb("sync.list", lambda: [one.path for one in device.sync.list("/data/local/tmp
 verb("remove", lambda: device.remove("/data/local/tmp/afd.bin"), lambda _: not device.sync.exists("/data/local/tmp/afd.bin"))
 verb("battery", lambda: device.battery().level, lambda level: level == 77)
 verb("forward", lambda: device.forward_port(8081), lambda port: port > 0)
-sys.exit(failures)
+end()

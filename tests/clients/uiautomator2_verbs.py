@@ -1,47 +1,17 @@
 """Drives the practice phone with what uiautomator2 does over the shell, and checks that what it reports has arrived.
 
-Its constructor starts a server of its own on the phone, which the practice phone does not run; so the object is made without it.
+Its constructor starts a server of its own on the phone, which the practice phone does not run; so the object is made without it."""
 
-Usage: python uiautomator2_verbs.py SERIAL ADB_SERVER_PORT CONTROL_URL. Prints a line for each verb; the exit code is the number of failures."""
-
-import json
-import sys
 import tempfile
-import urllib.request
 
 import adbutils
 import uiautomator2
 
-SERIAL, PORT, CONTROL = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+from verbs import PORT, SERIAL, arrives, end, one, verb
+
 device = uiautomator2.Device.__new__(uiautomator2.Device)
 device._dev = adbutils.AdbClient(host="127.0.0.1", port=PORT).device(serial=SERIAL)
 device._debug = False
-failures = 0
-
-
-def inputs(kind):
-    """Returns what of a kind reached the phone."""
-    with urllib.request.urlopen(CONTROL + "/log", timeout=10) as answer:
-        return [one for one in json.load(answer)["inputs"] if one["kind"] == kind]
-
-
-def verb(name, act, holds):
-    """Runs a verb, and prints whether its result is as expected."""
-    global failures
-    try:
-        result = act()
-        good = holds(result)
-    except Exception as error:  # A client may raise anything.
-        result, good = repr(error), False
-    failures += not good
-    print(f"{'ok' if good else 'FAILED'} {name}{'' if good else ': ' + str(result)[:300]}")
-
-
-def arrives(kind, act):
-    """Acts, and returns the number of inputs of a kind that arrived."""
-    before = len(inputs(kind))
-    act()
-    return len(inputs(kind)) - before
 
 
 def round_trip():
@@ -54,7 +24,6 @@ def round_trip():
         return open(target.name, "rb").read()
 
 
-one = lambda count: count == 1  # noqa: E731
 shop = "org.example.shop"
 verb("shell", lambda: device.shell("echo hello").output.strip(), lambda text: text == "hello")
 verb("shell with a list", lambda: device.shell(["echo", "a  b", "c'd"]).output.strip(), lambda text: text == "a  b c'd")
@@ -80,4 +49,4 @@ verb("app_stop", lambda: arrives("stop", lambda: device.app_stop(shop)), one)
 verb("app_uninstall", lambda: device.app_uninstall(shop), bool)
 verb("app_list after it", device.app_list, lambda names: shop not in names)
 verb("is_input_ime_installed", device.is_input_ime_installed, lambda there: not there)
-sys.exit(failures)
+end()

@@ -6,7 +6,7 @@ mod log;
 mod setup;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar};
 
 use tokio::sync::watch;
 
@@ -68,6 +68,8 @@ pub struct Phone {
     pub log: VecDeque<Entry>,
     /// Files to which the screen is being recorded.
     pub recordings: BTreeSet<String>,
+    /// Notified when a recording is to end.
+    pub recording_ended: Arc<Condvar>,
     /// Permissions that apps have, as `package permission`.
     pub permissions: BTreeSet<String>,
     /// Processes of the apps that run, by package.
@@ -121,6 +123,7 @@ impl Phone {
             dump_ms: setup.dump_ms,
             log: VecDeque::new(),
             recordings: BTreeSet::new(),
+            recording_ended: Arc::default(),
             permissions: BTreeSet::new(),
             pids: HashMap::new(),
             started: 0,

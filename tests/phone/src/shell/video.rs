@@ -1,12 +1,11 @@
 //! `screenrecord`, and the commands that end it.
 
-use std::time::{Duration, Instant};
+use std::sync::PoisonError;
+use std::time::Duration;
 
 use super::{Call, Output};
 use crate::server::lock;
 
-/// How often a recording looks whether it was ended.
-const STEP: Duration = Duration::from_millis(20);
 /// What a file of the format MP4 begins with. The recordings of the practice phone hold no pictures.
 const HEAD: &[u8] = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom\0\0\0\x08free";
 /// Number of the process of a recording, and of other commands in the background.
@@ -23,12 +22,10 @@ pub(super) fn screenrecord(call: &Call<'_>) -> Output {
     if !lock(call.phone).recordings.insert((*file).to_owned()) {
         return Output::failed(format!("Unable to open '{file}'\n"), 1);
     }
-    let started = Instant::now();
+    let ended = lock(call.phone).recording_ended.clone();
     // A real one takes as long.
-    while started.elapsed() < limit && lock(call.phone).recordings.contains(*file) {
-        std::thread::sleep(STEP);
-    }
-    let mut phone = lock(call.phone);
+    let waited = ended.wait_timeout_while(lock(call.phone), limit, |phone| phone.recordings.contains(*file));
+    let (mut phone, _) = waited.unwrap_or_else(PoisonError::into_inner);
     phone.recordings.remove(*file);
     phone.files.insert((*file).to_owned(), HEAD.to_vec());
     Output::default()
@@ -42,13 +39,16 @@ pub(super) fn pkill(call: &Call<'_>) -> Output {
     let mut phone = lock(call.phone);
     let before = phone.recordings.len();
     phone.recordings.retain(|file| !"screenrecord".contains(&pattern) && !file.contains(&pattern));
+    phone.recording_ended.notify_all();
     Output { code: u8::from(before == phone.recordings.len()), ..Output::default() }
 }
 
 /// Runs `kill [-SIGNAL] PID...`: ends recordings.
 pub(super) fn kill(call: &Call<'_>) -> Output {
     if call.rest().iter().any(|arg| *arg == PID.to_string()) {
-        lock(call.phone).recordings.clear();
+        let mut phone = lock(call.phone);
+        phone.recordings.clear();
+        phone.recording_ended.notify_all();
     }
     Output::default()
 }
