@@ -32,7 +32,7 @@ use afd_screen::picture::{self, PictureError};
 use known::KnownPhone;
 use remote::{Remote, of_read};
 use shell::quoted;
-use tools::PhoneTools;
+use tools::{LAUNCHABLE, PhoneTools};
 use typing::Typist;
 
 /// Size of a screen whose size is not known.
@@ -124,9 +124,7 @@ impl AdbPhone {
     /// Returns the component that an app starts with: the one that the system would open, else the first one.
     async fn main_activity(&self, app: &str) -> Result<String, DriverError> {
         const LAUNCHER: &str = "-a android.intent.action.MAIN -c android.intent.category.LAUNCHER";
-        let command = format!(
-            "cmd package resolve-activity --brief {LAUNCHER} {app}; cmd package query-activities --brief {LAUNCHER}"
-        );
+        let command = format!("cmd package resolve-activity --brief {LAUNCHER} {app}; {LAUNCHABLE}");
         let output = self.remote.query(&command).await?;
         let component = output.lines().map(str::trim).find(|line| line.starts_with(&format!("{app}/")));
         component.map(str::to_owned).ok_or_else(|| DriverError::Refused {

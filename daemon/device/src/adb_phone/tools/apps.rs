@@ -15,7 +15,7 @@ const BYTES_PER_MS: u64 = 500;
 /// Time that a phone needs for another change of an app, at most.
 const CHANGE: Duration = Duration::from_secs(30);
 /// Prints the components of the apps that can be opened.
-const LAUNCHABLE: &str =
+pub const LAUNCHABLE: &str =
     "cmd package query-activities --brief -a android.intent.action.MAIN -c android.intent.category.LAUNCHER";
 /// Parts of package names that say nothing of the app.
 const COMMON: [&str; 12] =

@@ -19,7 +19,7 @@ const NOT_RESPONDING: &str = "Application Not Responding: ";
 pub struct Known {
     /// Time of the last crash that is known, in seconds by the phone's clock; `None` before the first reading.
     last: Option<f64>,
-    /// Time of the last crash before those that nobody has read; `None` if there are none.
+    /// Time of the newest crash that was returned, while newer ones wait; `None` while none wait.
     unread_after: Option<f64>,
     /// The app that did not respond at the last reading.
     frozen: Option<String>,
@@ -27,7 +27,8 @@ pub struct Known {
 }
 
 impl Known {
-    /// Reads what [`LAST_CRASH`] printed, followed by the window in front. At the first reading, a crash is new if it is younger than `age`.
+    /// Reads what [`LAST_CRASH`] printed, followed by the window in front. At the first reading, a crash is new if it is younger
+    /// than `age`.
     pub fn notice(&mut self, output: &str, age: Duration) {
         let clock = output.lines().next().and_then(|line| line.trim().parse::<f64>().ok());
         let Some(clock) = clock else { return };
@@ -52,15 +53,16 @@ impl Known {
         self.frozen = frozen;
     }
 
-    /// Returns the time, in seconds by the phone's clock, after which there were crashes that nobody has read.
+    /// Returns the time after which crashes wait to be returned, in seconds by the phone's clock; `None` if none wait.
     pub fn unread_after(&self) -> Option<f64> {
         self.unread_after
     }
 
-    /// Notes that the crashes after a time were read, and returns the apps that stopped responding.
-    pub fn mark_read(&mut self, after: Option<f64>) -> Vec<Incident> {
-        if self.unread_after == after {
-            self.unread_after = None;
+    /// Notes that the crashes up to a time are returned, and returns the apps that stopped responding. A crash that was noticed
+    /// after the reports were read still waits.
+    pub fn mark_read(&mut self, until: Option<f64>) -> Vec<Incident> {
+        if until.is_some() {
+            self.unread_after = until.filter(|until| self.last.is_some_and(|last| last > *until));
         }
         let incident = |app: String| Incident { kind: IncidentKind::NotResponding, report: String::new(), app };
         self.unread_frozen.take().map(incident).into_iter().collect()
@@ -71,6 +73,11 @@ impl Known {
 pub fn crashes_since(after: f64) -> String {
     // A number without a fraction would be a number of entries.
     format!("logcat -b crash -d -v epoch -T {after:.3} 2>/dev/null")
+}
+
+/// Returns the time of the last entry that was printed, in seconds by the phone's clock; `after` if there is none.
+pub fn last_entry(output: &str, after: f64) -> f64 {
+    output.lines().filter_map(line).map(|line| line.at).fold(after, f64::max)
 }
 
 /// Returns the crashes after a time, oldest first.
@@ -190,7 +197,9 @@ mod tests {
         known.notice(&last("1002.0", &entry("1001.500")), age);
         known.notice(&last("1003.0", &entry("1002.500")), age);
         assert_eq!(known.unread_after(), Some(990.0), "both are read");
-        known.mark_read(Some(990.0));
+        known.mark_read(Some(1001.5));
+        assert_eq!(known.unread_after(), Some(1001.5), "the second one was noticed later");
+        known.mark_read(Some(1002.5));
         known.notice(&last("1004.0", ""), age);
         known.notice(&last("1005.0", &entry("1002.500")), age);
         assert_eq!(known.unread_after(), None, "an answer without an entry changes nothing");

@@ -20,6 +20,7 @@ use super::remote::Remote;
 use super::screen::FOCUS;
 use crate::{AppChange, BadParam, DriverError, DriverFuture, LogPart, LogQuery, Manages};
 use afd_base::task::run_blocking;
+pub use apps::LAUNCHABLE;
 pub use incidents::LAST_CRASH;
 
 /// Longest text of a line of the log, and longest report of a crash, in characters.
@@ -115,11 +116,14 @@ impl Manages for PhoneTools {
                 self.notice(&self.remote.query(&format!("{LAST_CRASH}; {FOCUS}")).await?);
             }
             let after = self.incidents.lock().unread_after();
-            let mut all = match after {
-                Some(after) => incidents::crashes(&self.remote.query(&incidents::crashes_since(after)).await?, after),
-                None => Vec::new(),
+            let (mut all, until) = match after {
+                Some(after) => {
+                    let output = self.remote.query(&incidents::crashes_since(after)).await?;
+                    (incidents::crashes(&output, after), Some(incidents::last_entry(&output, after)))
+                }
+                None => (Vec::new(), None),
             };
-            all.extend(self.incidents.lock().mark_read(after));
+            all.extend(self.incidents.lock().mark_read(until));
             let filter = self.typed.filter();
             all.iter_mut().for_each(|one| one.report = shortened(&filter.without(&one.report), MAX_REPORT));
             Ok(all)

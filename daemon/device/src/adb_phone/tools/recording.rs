@@ -30,7 +30,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Returns whether it has ended so long ago that nobody will fetch it.
+    /// Returns whether the recording ended more than an hour ago and was not fetched.
     pub fn is_forgotten(&self) -> bool {
         self.started.elapsed() > self.max + KEPT
     }
