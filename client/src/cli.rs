@@ -133,6 +133,7 @@ pub const ENTRIES: &[Entry] = &[
     short!("fill", &[], "act fill", "Fill a field", Act::Fill, act::Fill),
     short!("press", &["key", "keyevent"], "act key", "Press a key", Act::Key, act::KeyCode),
     short!("scroll", &[], "act scroll", "Scroll the screen", Act::Scroll, act::Scroll),
+    short!("go", &["goto"], "act go-to", "Go to a page or an element by the known way", Act::GoTo, act::GoTo),
     short!("scroll-to", &[], "act scroll-to", "Scroll until an element is on the screen", Act::ScrollTo, act::ScrollTo),
     short!(
         "launch",
@@ -225,6 +226,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
         "Act",
         &[
             "look",
+            "go",
             "tap",
             "long-press",
             "type",

@@ -65,6 +65,7 @@ words! {
 
 wire! {
     /// Outcome of an action.
+    #[derive(Default)]
     pub struct Look {
         /// Whether anything on the page changed; the keyboard is not part of the page. `false` is reported no earlier
         /// than 1 s after the action (up to 5 s if the action took longer in the past), unless the keyboard opened.
@@ -352,6 +353,9 @@ wire! {
         /// The touch then went to the position of the element's text.
         #[serde(default, skip_serializing_if = "is_false")]
         pub unmarked: bool,
+        /// Whether the name of the element says that it deletes, pays, sends, signs out or the like.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub risky: bool,
         /// Duration of the action, including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the action; only with `then`.

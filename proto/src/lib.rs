@@ -26,6 +26,7 @@ pub mod events;
 pub mod files;
 pub mod findings;
 pub mod frame;
+pub mod go;
 pub mod graph;
 pub mod history;
 pub mod import;

@@ -258,6 +258,9 @@ wire! {
         /// Kind and package of the element's window; absent if the element is in the focused window. An element in
         /// another window may be covered by the focused window.
         pub window: Option<String>,
+        /// Whether the name of the element says that it deletes, pays, sends, signs out or the like.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub risky: bool,
     }
 
     /// A window on the screen; returned only with `full`.
@@ -352,6 +355,9 @@ wire! {
         /// Whether the element is disabled.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub disabled: bool,
+        /// Whether the name of the element says that it deletes, pays, sends, signs out or the like.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub risky: bool,
     }
 
     /// Rows of the screen.

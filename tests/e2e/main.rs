@@ -21,6 +21,7 @@ mod faults;
 mod field;
 mod framings;
 mod frozen;
+mod going;
 mod golden;
 mod importing;
 mod imports;

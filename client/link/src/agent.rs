@@ -17,6 +17,10 @@ pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
         "observe.page" | "observe.screen" | "observe.refs" if !wants_rows(params) => {
             params.entry("format").or_insert_with(|| json!("outline"));
         }
+        // Most walks end on another page.
+        "act.goTo" => {
+            params.entry("then").or_insert_with(|| json!("outline"));
+        }
         _ if method.starts_with("act.") || method.starts_with("recover.") => {
             params.entry("then").or_insert_with(|| json!("diff"));
         }
@@ -125,6 +129,9 @@ fn result(outcome: &Outcome, data: &Value) -> String {
         let lines: String = incidents.iter().map(|one| incident(one) + "\n").collect();
         return lines + outline;
     }
+    if outcome.op == "go-to" {
+        return walk(data);
+    }
     if data["look"].is_object() {
         return act(outcome, data);
     }
@@ -189,6 +196,29 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     text
 }
 
+/// Returns how a walk ended, one line for each step that did not lead where it should, and the page.
+fn walk(data: &Value) -> String {
+    let mut text = data["text"].as_str().map(safe::line).unwrap_or_default();
+    for step in data["steps"].as_array().into_iter().flatten() {
+        let word = |key: &str| step[key].as_str().map(safe::line);
+        let Some(action) = word("action") else { continue };
+        if let Some(cause) = word("failureCause") {
+            let _ = write!(text, "\n{action}: {cause}");
+        } else if step["asExpected"] == Value::Bool(false) {
+            let named = |key: &str| word(key).unwrap_or_else(|| "an unknown page".to_owned()).replace('"', "\\\"");
+            let _ = write!(text, "\n{action}: led to \"{}\" instead of \"{}\"", named("ledTo"), named("expected"));
+        }
+    }
+    let incidents: Vec<Incident> = serde_json::from_value(data["look"]["incidents"].clone()).unwrap_or_default();
+    for one in &incidents {
+        let _ = write!(text, "\n{}", incident(one));
+    }
+    if let Some(outline) = data["look"]["observation"]["outline"].as_str() {
+        let _ = write!(text, "\n{outline}");
+    }
+    text
+}
+
 /// Returns whether an action's previous outcome is worth printing. It is not if the action has no target or is
 /// `scroll-to`, or if the action has just had the same outcome as before.
 fn is_news(outcome: &Outcome, data: &Value) -> bool {
@@ -232,6 +262,9 @@ fn acted_on(outcome: &Outcome, data: &Value) -> String {
     }
     if data["unmarked"] == Value::Bool(true) {
         text.push_str(" (not marked as clickable)");
+    }
+    if data["risky"] == Value::Bool(true) {
+        text.push_str(" (risky)");
     }
     text
 }

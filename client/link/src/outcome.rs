@@ -137,9 +137,18 @@ impl Outcome {
         Self { category: category.to_owned(), op: op.to_owned(), result: Err(failure), render: None, only: None }
     }
 
-    /// Returns the exit code.
+    /// Returns the exit code. A walk that did not arrive is a failure, like a check that did not pass.
     pub fn exit(&self) -> u8 {
-        self.result.as_ref().err().map_or(0, |f| f.exit)
+        #[derive(Deserialize)]
+        struct Walk {
+            arrived: bool,
+        }
+        let stopped = |data: &RawValue| serde_json::from_str::<Walk>(data.get()).is_ok_and(|walk| !walk.arrived);
+        match &self.result {
+            Ok(data) if self.op == "go-to" && stopped(data) => FAILED,
+            Ok(_) => 0,
+            Err(failure) => failure.exit,
+        }
     }
 
     /// Returns the fields selected by `only` as JSON: the bare value of a single field, or an object with several

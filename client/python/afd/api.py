@@ -76,6 +76,12 @@ ExportFormat: TypeAlias = Literal["document", "lines"]
 # Outcome of a task.
 FinishStatus: TypeAlias = Literal["passed", "failed", "skipped"]
 
+# Purpose of a step.
+GoStepKind: TypeAlias = Literal["way", "dismiss", "explore", "scroll", "open"]
+
+# Why a walk ended.
+GoStop: TypeAlias = Literal["arrived", "noWay", "risky", "needsText", "login", "covered", "unreadable", "disturbed", "failed", "limit", "cancelled", "interrupted"]
+
 # Output format of a graph.
 GraphFormat: TypeAlias = Literal["dot", "mermaid", "svg"]
 
@@ -218,6 +224,7 @@ class ActResultReply(TypedDict):
     recorded: NotRequired[bool]
     replayed: NotRequired[bool]
     result: str
+    risky: NotRequired[bool]
     session: str
     target: NotRequired[Target]
     traceId: str
@@ -819,6 +826,7 @@ class Element(TypedDict):
     disabled: NotRequired[bool]
     label: NotRequired[str]
     ref: NotRequired[str]
+    risky: NotRequired[bool]
     role: Role
     value: NotRequired[str]
 
@@ -1027,6 +1035,38 @@ class Function(TypedDict):
 
     arguments: NotRequired[Any]
     name: str
+
+
+class GoStep(TypedDict):
+    """A step of a walk."""
+
+    action: str
+    asExpected: NotRequired[bool]
+    eventId: NotRequired[str]
+    expected: NotRequired[str]
+    failureCause: NotRequired[str]
+    kind: GoStepKind
+    ledTo: NotRequired[str]
+    probability: NotRequired[float]
+
+
+class GoToResultReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    arrived: bool
+    at: NotRequired[StateRef]
+    device: str
+    durationMs: int
+    failureCause: NotRequired[str]
+    goal: str
+    look: NotRequired[Look]
+    recorded: NotRequired[bool]
+    replayed: NotRequired[bool]
+    session: str
+    steps: List[GoStep]
+    stopped: GoStop
+    text: str
+    traceId: str
 
 
 # A transition between two states.
@@ -1868,7 +1908,7 @@ class Recovery(TypedDict):
 
 
 # A ref: an interactive element with an alias.
-RefRow = TypedDict("RefRow", {"bounds": "str", "class": "str", "desc": "NotRequired[str]", "detail": "NotRequired[str]", "flags": "str", "label": "str", "nodeId": "str", "ref": "str", "resId": "NotRequired[str]", "text": "NotRequired[str]", "title": "NotRequired[str]", "window": "NotRequired[str]"})
+RefRow = TypedDict("RefRow", {"bounds": "str", "class": "str", "desc": "NotRequired[str]", "detail": "NotRequired[str]", "flags": "str", "label": "str", "nodeId": "str", "ref": "str", "resId": "NotRequired[str]", "risky": "NotRequired[bool]", "text": "NotRequired[str]", "title": "NotRequired[str]", "window": "NotRequired[str]"})
 
 
 class RefRows(TypedDict):
@@ -3394,6 +3434,10 @@ class ActMethods:
     def intent(self, *, action: str | None = None, component: str | None = None, data: str | None = None, device: str | None = None, extras: dict[str, Secret] | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Sends an Android intent, if the device's settings allow it."""
         return self._call("act.intent", {"action": action, "component": component, "data": data, "device": device, "extras": extras, "package": package, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def go_to(self, *, address: str | None = None, allow_risky: bool | None = None, app: str | None = None, device: str | None = None, element: str | None = None, explore: int | None = None, goal: str | None = None, max_steps: int | None = None, request_key: str | None = None, session: str | None = None, state: str | None = None, text: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> GoToResultReply:
+        """Goes to a page or an element by the way that the memory knows, and checks each step."""
+        return self._call("act.goTo", {"address": address, "allowRisky": allow_risky, "app": app, "device": device, "element": element, "explore": explore, "goal": goal, "maxSteps": max_steps, "requestKey": request_key, "session": session, "state": state, "text": text, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
 
     def install(self, *, file: str, device: str | None = None, grant: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Installs an app from a file, or replaces it, if the device's settings allow it."""

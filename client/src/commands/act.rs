@@ -1,5 +1,6 @@
 //! The `act` commands.
 
+mod go;
 mod key;
 mod touch;
 
@@ -12,6 +13,7 @@ use afd_proto::act::{
     FillParams, IntentParams, KeyParams, LaunchParams, PageToolParams, ShellParams, TabParams, TextParams,
     UploadParams,
 };
+use afd_proto::go::ActGoTo;
 use afd_proto::keys::{self, KeyName};
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
@@ -19,6 +21,7 @@ use serde_json::Value;
 
 use super::{Call, Expected, Group};
 use afd_link::options::Context;
+pub use go::GoTo;
 pub use key::Key;
 pub use touch::{Drag, LongPress, Scroll, ScrollTo, Swipe, Tap};
 
@@ -41,6 +44,8 @@ pub enum Act {
     Scroll(Scroll),
     /// Scroll down, then up, until an element is on the screen, for up to --timeout-ms
     ScrollTo(ScrollTo),
+    /// Go to a page or an element by the way that the memory knows, for up to --timeout-ms
+    GoTo(GoTo),
     /// Upload files with a file field or an upload button of a page
     Upload(Upload),
     /// Choose, open or close a tab of a browser
@@ -318,6 +323,7 @@ impl Group for Act {
             Act::Drag(drag) => Call::of::<ActDrag>(drag.params()),
             Act::Scroll(scroll) => Call::of::<ActScroll>(scroll.params()),
             Act::ScrollTo(scroll) => Call::of::<ActScrollTo>(scroll.params()),
+            Act::GoTo(go) => Call::of::<ActGoTo>(go.params()),
             Act::Shell(Shell { command, key }) => Call::of::<ActShell>(ShellParams {
                 command: Secret::new(command),
                 request_key: key.request_key,

@@ -23,6 +23,7 @@ export interface ActResultReply {
   recorded?: boolean;
   replayed?: boolean;
   result: string;
+  risky?: boolean;
   session: string;
   target?: Target;
   traceId: string;
@@ -619,6 +620,7 @@ export interface Element {
   disabled?: boolean;
   label?: string;
   ref?: string;
+  risky?: boolean;
   role: Role;
   value?: string;
 }
@@ -827,6 +829,42 @@ export interface FoundMessages {
 export interface Function {
   arguments?: unknown;
   name: string;
+}
+
+/** A step of a walk. */
+export interface GoStep {
+  action: string;
+  asExpected?: boolean;
+  eventId?: string;
+  expected?: string;
+  failureCause?: string;
+  kind: GoStepKind;
+  ledTo?: string;
+  probability?: number;
+}
+
+/** Purpose of a step. */
+export type GoStepKind = "way" | "dismiss" | "explore" | "scroll" | "open";
+
+/** Why a walk ended. */
+export type GoStop = "arrived" | "noWay" | "risky" | "needsText" | "login" | "covered" | "unreadable" | "disturbed" | "failed" | "limit" | "cancelled" | "interrupted";
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface GoToResultReply {
+  arrived: boolean;
+  at?: StateRef;
+  device: string;
+  durationMs: number;
+  failureCause?: string;
+  goal: string;
+  look?: Look;
+  recorded?: boolean;
+  replayed?: boolean;
+  session: string;
+  steps: GoStep[];
+  stopped: GoStop;
+  text: string;
+  traceId: string;
 }
 
 /** Output format of a graph. */
@@ -1734,6 +1772,7 @@ export interface RefRow {
   nodeId: string;
   ref: string;
   resId?: string;
+  risky?: boolean;
   text?: string;
   title?: string;
   window?: string;
@@ -3409,6 +3448,11 @@ export class ActMethods {
   /** Sends an Android intent, if the device's settings allow it. */
   intent(params: { action?: string; component?: string; data?: string; device?: string; extras?: Record<string, Secret>; package?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.intent", params, { device: true, session: true, key: true });
+  }
+
+  /** Goes to a page or an element by the way that the memory knows, and checks each step. */
+  goTo(params: { address?: string; allowRisky?: boolean; app?: string; device?: string; element?: string; explore?: number; goal?: string; maxSteps?: number; requestKey?: string; session?: string; state?: string; text?: string; then?: Then; timeoutMs?: number } = {}): Promise<GoToResultReply> {
+    return this.#call("act.goTo", params, { device: true, session: true, key: true });
   }
 
   /** Installs an app from a file, or replaces it, if the device's settings allow it. */

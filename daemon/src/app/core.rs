@@ -17,6 +17,7 @@ use afd_base::erased;
 use afd_base::live::Live;
 use afd_base::task::Tasks;
 use afd_device::Registry;
+use afd_screen::page::risk::RiskRules;
 use afd_store::artifact::Artifacts;
 use afd_store::job::Jobs;
 use afd_store::{self as store, Store, StoreError};
@@ -119,6 +120,12 @@ impl Core {
             })
             .await
             .map(|closed| closed.len())
+    }
+
+    /// Returns the rules by which elements are risky.
+    pub(super) fn risk_rules(&self) -> RiskRules {
+        let settings = self.config.get();
+        RiskRules::new(&settings.risk.risky, &settings.risk.harmless)
     }
 
     /// Returns whether the database is damaged and the settings allow the daemon to work without it, which requires a

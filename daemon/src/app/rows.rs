@@ -8,6 +8,7 @@ use super::artifacts::{Content, Destination};
 use super::observe::screen_capture::ScreenCapture;
 use super::{Call, Result};
 use afd_base::task::over_nodes;
+use afd_screen::page::risk::RiskRules;
 use afd_screen::page::{Node, Ref, target};
 
 /// Converts a count to the type used in responses; values that are too large saturate.
@@ -69,7 +70,7 @@ pub(super) fn screen_rows(capture: &ScreenCapture, columns: &[Column], max: Opti
     }
 }
 
-pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) -> RefRows {
+pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool, rules: &RiskRules) -> RefRows {
     let nodes = &capture.snapshot().nodes;
     let row = |(i, r): (usize, &Ref)| {
         let node = &nodes[r.node];
@@ -91,6 +92,7 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) ->
                 .get(node.window)
                 .filter(|w| !w.focused)
                 .map(|w| format!("{} {}", w.type_name, w.app)),
+            risky: rules.is_risky(capture.snapshot(), r),
         }
     };
     let returned = max_rows(max, full).min(capture.refs().len());

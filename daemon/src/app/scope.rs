@@ -6,7 +6,7 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use afd_proto::ErrorCode;
@@ -72,6 +72,8 @@ pub struct CallScope {
     trace: OnceLock<String>,
     state: AtomicU8,
     cancelled: Notify,
+    /// Whether the call was cancelled, even if it had already committed.
+    asked_to_stop: AtomicBool,
     progress: Option<ProgressSink>,
     /// Serialises the start of writing calls; shared by all calls of the connection.
     order: Arc<AsyncMutex<()>>,
@@ -139,11 +141,18 @@ impl CallScope {
 
     /// Cancels the call. Returns false if the call has already committed.
     pub fn cancel(&self) -> bool {
+        self.asked_to_stop.store(true, Ordering::SeqCst);
         let won = self.state.compare_exchange(OPEN, CANCELLED, Ordering::SeqCst, Ordering::SeqCst);
         if won.is_ok() {
             self.cancelled.notify_waiters();
         }
         matches!(won, Ok(_) | Err(CANCELLED))
+    }
+
+    /// Returns whether the call was cancelled, even if it had already committed. A call of several steps ends before its
+    /// next step then.
+    pub(super) fn is_asked_to_stop(&self) -> bool {
+        self.asked_to_stop.load(Ordering::SeqCst)
     }
 
     /// Waits until the call is cancelled.

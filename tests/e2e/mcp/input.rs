@@ -19,7 +19,7 @@ fn results_have_no_structured_content_and_keep_their_pictures() {
         ("af_look", json!({}), "text", "page \"Settings\""),
         ("af_tap", json!({"value": "Display"}), "text", "tapped row \"Display\""),
         ("af_back", json!({}), "text", "back"),
-        ("af_path", json!({"to": "Display"}), "text", "tap"),
+        ("af_go", json!({"goal": "Display"}), "text", "arrived at page"),
         ("af_screenshot", json!({"annotate": true}), "image", ""),
     ];
     for (name, arguments, kind, shows) in calls {
@@ -96,7 +96,7 @@ fn hints_name_tools_only() {
         ("af_tap", json!({"value": "Zork"})),
         ("af_fill", json!({"value": "Zork", "text": "x"})),
         ("af_verify", json!({"text": "Zork"})),
-        ("af_path", json!({"to": "Zork"})),
+        ("af_go", json!({"goal": "Zork"})),
         ("af_launch", json!({"package": "org.zork"})),
         ("af_wait", json!({"text": "Zork", "timeoutMs": 1})),
         ("af_look", json!({"device": "zork"})),

@@ -15,16 +15,16 @@ use serde_json::{Value, json};
 use crate::framings::open;
 
 /// A connection with several calls in flight.
-struct Pipeline {
+pub struct Pipeline {
     reader: BufReader<UnixStream>,
 }
 
 impl Pipeline {
-    fn new(world: &World) -> Self {
+    pub fn new(world: &World) -> Self {
         Self { reader: BufReader::new(open(world)) }
     }
 
-    fn send(&mut self, id: u64, method: &str, params: Value) {
+    pub fn send(&mut self, id: u64, method: &str, params: Value) {
         let call = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         writeln!(self.reader.get_mut(), "{call}").expect("writes");
     }
@@ -37,7 +37,7 @@ impl Pipeline {
     }
 
     /// Reads messages until the response to this call, and returns it.
-    fn response(&mut self, id: u64) -> Value {
+    pub fn response(&mut self, id: u64) -> Value {
         loop {
             let message = self.next();
             if message["id"] == id {

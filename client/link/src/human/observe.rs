@@ -9,6 +9,7 @@ use afd_proto::act::{
     Look, PageToolResult, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
+use afd_proto::go::{ActGoTo, GoStep, GoToResult};
 use afd_proto::incident::{Incident, IncidentKind};
 use afd_proto::observe::{
     Context, DumpOutline, LastPage, ObserveDump, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText,
@@ -45,6 +46,7 @@ human! {
     ActSwipe => |r| acted(ActSwipe::INFO.name, r);
     ActScroll => |r| acted(ActScroll::INFO.name, r);
     ActScrollTo => scrolled;
+    ActGoTo => walked;
     ActBack => |r| acted(ActBack::INFO.name, r);
     ActHome => |r| acted(ActHome::INFO.name, r);
     ActKey => |r| acted(ActKey::INFO.name, r);
@@ -221,8 +223,9 @@ fn done(op: &str, result: &str, on: Option<&Target>, duration_ms: u64, replayed:
 }
 
 pub(super) fn acted(op: &str, reply: &Reply<ActResult>) -> String {
-    let ActResult { result, target, duration_ms, replayed, moved, look, .. } = &reply.body;
-    done(op, result, target.as_ref(), *duration_ms, *replayed, *moved) + &looked(look.as_ref())
+    let ActResult { result, target, duration_ms, replayed, moved, risky, look, .. } = &reply.body;
+    let risk = if *risky { paint(WARN, "this was marked as risky") + "\n" } else { String::new() };
+    done(op, result, target.as_ref(), *duration_ms, *replayed, *moved) + &risk + &looked(look.as_ref())
 }
 
 /// Renders the page that an action led to, if the call asked for it.
@@ -253,6 +256,24 @@ pub(crate) fn incident(incident: &Incident) -> String {
 fn scrolled(reply: &Reply<ScrollToResult>) -> String {
     let ScrollToResult { result, target, duration_ms, replayed, look, .. } = &reply.body;
     done(ActScrollTo::INFO.name, result, target.as_ref(), *duration_ms, *replayed, false) + &looked(look.as_ref())
+}
+
+fn walked(reply: &Reply<GoToResult>) -> String {
+    let GoToResult { arrived, text, steps, duration_ms, replayed, look, .. } = &reply.body;
+    let replayed = if *replayed { paint(WARN, " (recorded result; nothing was done)") } else { String::new() };
+    let ended = if *arrived { paint(GOOD, "done") } else { paint(BAD, "stopped") };
+    let step = |step: &GoStep| {
+        let led = step.led_to.as_deref().map(|page| format!(" -> \"{}\"", safe::line(page))).unwrap_or_default();
+        let missed = match (&step.failure_cause, step.as_expected, &step.expected) {
+            (Some(cause), ..) => format!(" {}", paint(WARN, cause)),
+            (None, Some(false), Some(page)) => paint(WARN, &format!(" instead of \"{}\"", safe::line(page))),
+            _ => String::new(),
+        };
+        format!("  {}{led}{missed}\n", safe::line(&step.action))
+    };
+    let steps: String = steps.iter().map(step).collect();
+    let text = safe::line(text);
+    format!("{ended} {text}{replayed} {}\n{steps}", paint(DIM, &format!("{duration_ms} ms"))) + &looked(look.as_ref())
 }
 
 fn shell(reply: &Reply<ShellResult>) -> String {

@@ -35,6 +35,8 @@ pub struct File {
     pub visual: Visual,
     /// The section `[observe]`: captures that the daemon makes on its own.
     pub observe: Observe,
+    /// The section `[risk]`: which elements are risky.
+    pub risk: Risk,
     /// The section `[sessions]`: location of files that belong to sessions.
     pub sessions: Sessions,
     /// The section `[conversation]`: how conversations are stored and assembled into a context.
@@ -58,6 +60,7 @@ pub(super) const SECTIONS: &[&[Key]] = &[
     Adb::KEYS,
     Visual::KEYS,
     Observe::KEYS,
+    Risk::KEYS,
     Sessions::KEYS,
     Conversation::KEYS,
     LanguageModelSettings::KEYS,
@@ -251,6 +254,14 @@ sections! {
         /// How long the daemon captures the screen after an action to determine its outcome, in milliseconds; 0
         /// disables these captures.
         after_act_ms: u64 [range 0..=10_000] = 3_000;
+    }
+
+    /// Which elements are risky. A walk never touches them unless its caller allows it.
+    Risk "risk." {
+        /// Names and phrases that make an element risky, in addition to those that the daemon knows, such as `Delete`.
+        risky: Vec<String> = Vec::new();
+        /// Names of elements that are not risky although the daemon would take them for that.
+        harmless: Vec<String> [file_only true] = Vec::new();
     }
 
     /// Location of files that belong to sessions.

@@ -23,7 +23,9 @@ use tokio::sync::watch;
 pub use agent::{Conversation, LanguageModelSettings, Provider, RecallSettings};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
-pub use file::{Adb, Browser, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual};
+pub use file::{
+    Adb, Browser, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Risk, Usb, Visual,
+};
 pub use reading::{check_attach, check_name, check_url, is_sendable, parse, read as read_file};
 
 /// Settings that command-line flags and environment variables override for as long as the daemon runs.
@@ -69,6 +71,8 @@ pub struct Settings {
     pub visual: Visual,
     /// Captures that the daemon makes on its own.
     pub observe: Observe,
+    /// Which elements are risky.
+    pub risk: Risk,
     /// Directory in which progress files are written.
     pub progress_dir: PathBuf,
     /// How conversations are stored and assembled into a context.
@@ -246,6 +250,7 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         adb: file.adb.clone(),
         visual: file.visual.clone(),
         observe: file.observe.clone(),
+        risk: file.risk.clone(),
         progress_dir: path("sessions.progress_dir", &file.sessions.progress_dir)
             .unwrap_or_else(afd_proto::paths::state_dir),
         conversation: file.conversation.clone(),

@@ -1,5 +1,5 @@
 //! Results of write calls with a request key, so that a repeated call is not executed twice. Acts are not stored here,
-//! because their events contain the request key.
+//! because their events contain the request key; a walk of several acts is.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -21,8 +21,8 @@ pub struct RecordedCall {
     pub hash: String,
     /// Whether the call has finished.
     pub done: bool,
-    /// Result as JSON. `None` if the call has not finished, if the result was too large, or if the result was cleared
-    /// because data in it was deleted.
+    /// Result as JSON; what was done so far, if the call has not finished. `None` if there is none, if it was too large, or if
+    /// it was cleared because data in it was deleted.
     pub result: Option<String>,
 }
 
@@ -68,6 +68,15 @@ pub fn finish(connection: &Connection, method: &str, key: &str, result: &str) ->
     connection.run(
         "UPDATE requests SET done = 1, result = :result, updated_at = :now WHERE method = :method AND request_key = :key",
         args! {method, key, result, now: now_ms()},
+    )?;
+    Ok(())
+}
+
+/// Records what a call that is running has done so far. The call is not done yet.
+pub fn progress(connection: &Connection, method: &str, key: &str, so_far: &str) -> Result<()> {
+    connection.run(
+        "UPDATE requests SET result = :so_far, updated_at = :now WHERE method = :method AND request_key = :key AND done = 0",
+        args! {method, key, so_far: Some(so_far).filter(|text| text.len() <= MAX_RESULT), now: now_ms()},
     )?;
     Ok(())
 }

@@ -132,6 +132,16 @@ pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<(Vec<C
     Ok((found, next))
 }
 
+/// Returns the labels of the components of a scope, each with the row id of a state that has the component.
+pub fn labels(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
+    connection.all(
+        "SELECT sc.state_id, c.label FROM state_components sc JOIN components c ON c.id = sc.component_id
+            WHERE c.app_id = :app_id AND c.label <> '' AND c.deleted_at IS NULL ORDER BY c.position, sc.state_id",
+        args! {app_id: app},
+        |row| Ok((row.get("state_id")?, row.get("label")?)),
+    )
+}
+
 /// Returns the only component with this name, or else the only one with this label, or else the only one with this
 /// resource id.
 pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Component>> {

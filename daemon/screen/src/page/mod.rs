@@ -25,6 +25,7 @@ mod quoting;
 pub mod readable;
 pub mod refs;
 pub mod reliability;
+pub mod risk;
 mod screen;
 pub mod section;
 pub mod select;

@@ -40,6 +40,8 @@ pub struct Item {
     pub disabled: bool,
     /// Whether the element is a heading.
     pub heading: bool,
+    /// Whether the element is risky; [`items`] leaves this to the caller, who knows the rules.
+    pub risky: bool,
 }
 
 /// Name of an element that has no label.
@@ -122,6 +124,7 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
         value,
         disabled: false,
         heading: false,
+        risky: false,
     }
 }
 
@@ -153,6 +156,7 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
         value: reported(node),
         disabled,
         heading: node.has(Trait::Heading),
+        risky: false,
     })
 }
 
@@ -192,6 +196,9 @@ impl Item {
         }
         if self.disabled {
             line.push_str("disabled ");
+        }
+        if self.risky {
+            line.push_str("risky ");
         }
         line.truncate(line.trim_end().len());
         line

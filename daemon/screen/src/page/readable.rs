@@ -42,6 +42,7 @@ mod tests {
             value: value.map(str::to_owned),
             disabled: false,
             heading,
+            risky: false,
         };
         let items = [
             item("Tea \"green\"", None, true),

@@ -23,7 +23,7 @@ use std::time::Instant;
 use afd_proto::ErrorCode;
 use afd_proto::act::{ActCall, Then, WithLook};
 use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::{DeviceCall, Reply, Target, Verb};
+use afd_proto::vocabulary::{Action, DeviceCall, Reply, Target, Verb};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -37,6 +37,7 @@ use afd_base::task::shielded;
 use afd_device::{DeviceGuard, DriverError, Ticket};
 use afd_experience::memory::Place;
 use afd_experience::memory::events::{self, Event, Request};
+use afd_screen::page::Ref;
 use afd_screen::page::select::Gesture;
 use record::unrecorded;
 
@@ -49,6 +50,18 @@ pub(in crate::app) struct ActionOutcome {
     pub duration_ms: u64,
     /// Uid and cause of the failure that a recovery responds to; `None` for other actions.
     pub recovers_from: Option<(String, String)>,
+}
+
+/// An action that was performed and recorded.
+pub(in crate::app) struct Performed {
+    /// Uid of the event.
+    pub event: String,
+    /// The action as recorded.
+    pub action: Option<Action>,
+    /// The page before the action.
+    pub before: Place,
+    /// Number of inputs sent to the device so far.
+    pub inputs: u64,
 }
 
 /// Executes a plan, or returns the outcome recorded for its request key. Once sending has started, the daemon completes
@@ -156,6 +169,30 @@ impl Call {
         then: Option<Then>,
         body: fn(ActionOutcome) -> B,
     ) -> Result<B> {
+        let (mut body, done) = self.perform_once(plan, request, ticket, body).await?;
+        let look = match then {
+            Some(then) => {
+                let look = self.look_then(then, done.action.as_ref(), &done.before, done.inputs, &done.event);
+                shielded("look-after-act", look).await
+            }
+            None => None,
+        };
+        // If the capture after the action showed a change, no further read is needed.
+        if look.as_ref().is_none_or(|look| look.changed != Some(true)) {
+            self.look_after(done.before.content, done.inputs);
+        }
+        look.into_iter().for_each(|look| body.set_look(look));
+        Ok(body)
+    }
+
+    /// Performs and records a plan, without a look at the page afterwards.
+    pub(in crate::app) async fn perform_once<B: Serialize>(
+        &self,
+        plan: Plan,
+        request: Option<Request>,
+        ticket: Ticket,
+        body: fn(ActionOutcome) -> B,
+    ) -> Result<(B, Performed)> {
         let started = Instant::now();
         self.device().check_lease(&self.echo.session)?;
         let scope = scope::current();
@@ -184,7 +221,7 @@ impl Call {
         event.parent = recovers_from.as_ref().map(|(uid, _)| uid.clone());
         event.sent = true;
         let outcome = self.perform(&guard, plan.steps, resolved, &mut event).await;
-        let (content, inputs) = (event.before.content.clone(), self.device().inputs());
+        let inputs = self.device().inputs();
         let scrolls = matches!(plan.action.verb, Verb::Scroll | Verb::ScrollTo);
         self.core.experience.views.note_action(self.device_id, &event.before, scrolls, inputs);
         // Release the device before the event is committed.
@@ -195,28 +232,17 @@ impl Call {
             Err(error) => return self.fail(event, started, error).await,
         };
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (uid, own) = (event.uid.clone(), event.uid.clone());
-        let mut body = body(ActionOutcome { event: uid, result, resolved, scrolls, duration_ms, recovers_from });
+        let uid = event.uid.clone();
+        let body = body(ActionOutcome { event: uid.clone(), result, resolved, scrolls, duration_ms, recovers_from });
         event.status = EventStatus::Ok;
         // The result is recorded only for a call with a request key, because only such a call can be replayed.
         event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
         if let Some(recorded) = event.result.as_mut().and_then(Value::as_object_mut).filter(|_| plan.private) {
             recorded.remove("output");
         }
-        let (action, before) = (event.action.clone(), event.before.clone());
+        let done = Performed { event: uid, action: event.action.clone(), before: event.before.clone(), inputs };
         self.commit(event, started).await.map_err(unrecorded)?;
-        let look = match then {
-            Some(then) => {
-                shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs, &own)).await
-            }
-            None => None,
-        };
-        // If the capture after the action showed a change, no further read is needed.
-        if look.as_ref().is_none_or(|look| look.changed != Some(true)) {
-            self.look_after(content, inputs);
-        }
-        look.into_iter().for_each(|look| body.set_look(look));
-        Ok(body)
+        Ok((body, done))
     }
 
     /// Reads the screen and resolves the target on it. Sets the page in `event` and, on failure, a description of the
@@ -284,7 +310,15 @@ impl Call {
             let wanted = if typed { json!("typed text") } else { spec_json(spec) };
             event.evidence = Some(json!({"wanted": wanted, "details": error.details}));
         }
-        resolved.map(Some)
+        resolved.map(|resolved| Some(self.with_risk(resolved, &capture)))
+    }
+
+    /// Marks a resolved element that is risky.
+    fn with_risk(&self, resolved: ResolvedTarget, capture: &ScreenCapture) -> ResolvedTarget {
+        let is_acted = |r: &&Ref| resolved.node.as_ref() == Some(&capture.snapshot().nodes[r.node].id);
+        let acted = capture.refs().iter().find(is_acted);
+        let risky = acted.is_some_and(|acted| self.core.risk_rules().is_risky(capture.snapshot(), acted));
+        ResolvedTarget { risky, ..resolved }
     }
 }
 
@@ -305,6 +339,7 @@ fn spec_json(spec: &TargetSpec) -> Value {
             BTreeMap::from([("by", json!(by.word())), ("value", json!(value)), ("exactMatch", json!(exact))])
         }
         TargetSpec::Alias { alias, .. } => BTreeMap::from([("by", json!("ref")), ("value", json!(alias))]),
+        TargetSpec::Described(wanted) => BTreeMap::from([("target", json!(wanted.target))]),
     };
     json!(entries)
 }

@@ -1,7 +1,9 @@
 //! `act.*`: builds a plan from the request parameters and executes it.
 
 pub(in crate::app) mod after_act;
+pub(in crate::app) mod described;
 pub(in crate::app) mod execute;
+mod go;
 mod open;
 mod page_tool;
 pub(in crate::app) mod plan;
@@ -20,6 +22,7 @@ use afd_proto::act::{
     FillParams, KeyParams, LaunchParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams,
     TabParams, TapParams, TextParams, UploadParams,
 };
+use afd_proto::go::ActGoTo;
 use afd_proto::vocabulary::{By, DEFAULT_SESSION, DeviceCall, Point, Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
 use serde::Serialize;
@@ -58,6 +61,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActLaunch, _, _>(|core, p| async move { launch(&core, &p).await });
     methods.add::<ActStop, _, _>(|core, p| async move { stop(&core, &p).await });
     methods.add::<ActScrollTo, _, _>(|core, p| async move { scroll_to(&core, &p).await });
+    methods.add::<ActGoTo, _, _>(|core, p| async move { go::go_to(&core, p).await });
 }
 
 /// Implements `act.tap`, `act.longPress`, `act.doubleTap` and `act.hover`.
@@ -69,19 +73,7 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
     if verb != Verb::LongPress && params.duration_ms.is_some() {
         return Err(Error::param("durationMs", "no value (only act.longPress takes one)", ms));
     }
-    let spec = TargetSpec::of(params)?;
-    let inputs: Inputs = Box::new(move |point| {
-        let Some(Point { x, y }) = point else { return Vec::new() };
-        let input = match verb {
-            Verb::LongPress => Input::LongPress(x, y, ms),
-            Verb::DoubleTap => Input::DoubleTap(x, y),
-            Verb::Hover => Input::Hover(x, y),
-            _ => Input::Tap(x, y),
-        };
-        vec![input.into()]
-    });
-    let plan = Plan { target_spec: Some(spec), ..Plan::of(verb, Steps::Send(inputs)) };
-    run(core, params, plan).await
+    run(core, params, Plan::touch(verb, TargetSpec::of(params)?, ms)).await
 }
 
 /// Implements `act.swipe`.
@@ -345,7 +337,8 @@ pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(
         target: done.resolved.as_ref().and_then(|r| r.target.clone()),
         point: done.resolved.as_ref().map(|r| r.point),
         moved: done.resolved.as_ref().is_some_and(|r| r.moved),
-        unmarked: done.resolved.is_some_and(|r| r.unmarked),
+        unmarked: done.resolved.as_ref().is_some_and(|r| r.unmarked),
+        risky: done.resolved.is_some_and(|r| r.risky),
         duration_ms: done.duration_ms,
         look: None,
         replayed: false,

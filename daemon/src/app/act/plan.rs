@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::scroll::Search;
 use super::target_spec::TargetSpec;
-use afd_device::Command;
+use afd_device::{Command, Input};
 
 /// Function that builds the commands of a plan. Its argument is the resolved point if the plan has a target.
 pub(in crate::app) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Command> + Send>;
@@ -40,6 +40,21 @@ impl Plan {
     pub(in crate::app) fn single(verb: Verb, command: impl Into<Command>) -> Self {
         let command = command.into();
         Self::of(verb, Steps::Send(Box::new(move |_| vec![command])))
+    }
+
+    /// Creates a plan that touches a target. `press_ms` is the duration of a long press, in milliseconds.
+    pub(in crate::app) fn touch(verb: Verb, target: TargetSpec, press_ms: u32) -> Self {
+        let inputs: Inputs = Box::new(move |point| {
+            let Some(Point { x, y }) = point else { return Vec::new() };
+            let input = match verb {
+                Verb::LongPress => Input::LongPress(x, y, press_ms),
+                Verb::DoubleTap => Input::DoubleTap(x, y),
+                Verb::Hover => Input::Hover(x, y),
+                _ => Input::Tap(x, y),
+            };
+            vec![input.into()]
+        });
+        Self { target_spec: Some(target), ..Self::of(verb, Steps::Send(inputs)) }
     }
 
     /// Adds a parameter to the recorded action.

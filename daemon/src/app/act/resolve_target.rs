@@ -46,6 +46,8 @@ pub(in crate::app) struct ResolvedTarget {
     pub fit: Option<Fit>,
     /// Whether the element is not marked as accepting the gesture.
     pub unmarked: bool,
+    /// Whether the element is risky.
+    pub risky: bool,
     pub evidence: Value,
 }
 
@@ -81,6 +83,10 @@ impl Call {
                 let touch = touch_of(capture, index, None)?;
                 Ok(resolved(capture, touch.point, Some(touch.receiver), moved))
             }
+            TargetSpec::Described(wanted) => {
+                let touch = touch_of(capture, wanted.find(capture)?, None)?;
+                Ok(resolved(capture, touch.point, Some(touch.receiver), false))
+            }
         }
     }
 
@@ -101,6 +107,7 @@ impl Call {
             TargetSpec::Alias { alias, observation } => {
                 Ok(self.resolve_alias(alias, observation.as_deref(), capture)?.0)
             }
+            TargetSpec::Described(wanted) => wanted.find(capture),
         }
     }
 
@@ -113,6 +120,7 @@ impl Call {
                 let shown = self.core.experience.views.shown(self.session_id, self.device_id)?;
                 shown.find(alias).map(|r| target::describe(&shown.snapshot, r.what.node))
             }
+            TargetSpec::Described(wanted) => Some(wanted.target.clone()),
         }
     }
 
@@ -224,7 +232,7 @@ impl Call {
             outer.next().filter(|_| outer.next().is_none())
         };
         let index = match spec {
-            TargetSpec::Point(_) => None,
+            TargetSpec::Point(_) | TargetSpec::Described(_) => None,
             TargetSpec::Alias { alias, .. } => {
                 let shown = self.core.experience.views.shown(self.session_id, self.device_id)?;
                 let id = &shown.snapshot.nodes[shown.find(alias)?.what.node].id;
@@ -454,6 +462,7 @@ impl ResolvedTarget {
             moved: false,
             fit: None,
             unmarked: false,
+            risky: false,
             evidence: json!({"x": point.x, "y": point.y}),
         }
     }
@@ -484,6 +493,7 @@ pub(in crate::app) fn resolved(
         moved,
         fit: None,
         unmarked: false,
+        risky: false,
         evidence: json!({"x": point.x, "y": point.y, "under": under, "moved": moved}),
     }
 }

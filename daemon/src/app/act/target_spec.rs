@@ -3,6 +3,7 @@
 use afd_proto::act::TapParams;
 use afd_proto::vocabulary::{By, Point, Role, Target};
 
+use super::described::DescribedTarget;
 use crate::app::{Error, Result};
 
 /// Target of an action as the caller specified it.
@@ -14,6 +15,8 @@ pub(in crate::app) enum TargetSpec {
     Node { by: By, value: String, exact: bool, partial: bool },
     /// An alias from an observation, and optionally the id of that observation.
     Alias { alias: String, observation: Option<String> },
+    /// An element as a walk saw it, and the page on which it saw it.
+    Described(Box<DescribedTarget>),
 }
 
 impl TargetSpec {

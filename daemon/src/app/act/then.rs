@@ -100,7 +100,12 @@ impl Call {
     /// Reads the screen until it has changed and settled, or until `patience` has passed. Returns the last capture and
     /// whether the page changed. The latter is `None` if another call sent input to the device, or if the screen before
     /// the action is not known.
-    async fn outcome(&self, before: &Place, inputs: u64, patience: Duration) -> Result<(ScreenCapture, Option<bool>)> {
+    pub(in crate::app) async fn outcome(
+        &self,
+        before: &Place,
+        inputs: u64,
+        patience: Duration,
+    ) -> Result<(ScreenCapture, Option<bool>)> {
         let started = Instant::now();
         let mut distance = SETTLE_INTERVAL;
         loop {
@@ -129,7 +134,7 @@ impl Call {
     }
 
     /// Adds a capture to `look`, and records it as seen by the session.
-    async fn show(&self, capture: &mut ScreenCapture, then: Then, look: &mut Look) -> Result<()> {
+    pub(in crate::app) async fn show(&self, capture: &mut ScreenCapture, then: Then, look: &mut Look) -> Result<()> {
         let since = match then {
             Then::Page | Then::None => None,
             // For an unchanged page, only the difference to the session's last observation is returned.
@@ -143,7 +148,7 @@ impl Call {
         let mut context = self.shaped(capture, ObservationSource::Page, &shape).await?;
         if then == Then::Page {
             context.elements = None;
-            look.refs = Some(ref_rows(capture, None, false));
+            look.refs = Some(ref_rows(capture, None, false, &self.core.risk_rules()));
         }
         look.observation = Some(context);
         Ok(())

@@ -182,10 +182,13 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
 pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> {
     let (call, capture, outline) = observed(core, params, ObservationSource::Refs).await?;
     if let Some(context) = outline {
-        let refs = RefRows { ref_version: call.ref_version(&capture), ..ref_rows(&capture, Some(0), false) };
+        let refs = RefRows {
+            ref_version: call.ref_version(&capture),
+            ..ref_rows(&capture, Some(0), false, &core.risk_rules())
+        };
         return Ok(call.reply(Refs { context, refs }));
     }
-    let mut refs = ref_rows(&capture, params.max_rows, params.full);
+    let mut refs = ref_rows(&capture, params.max_rows, params.full, &core.risk_rules());
     call.record_and_learn(&capture, ObservationSource::Refs, Some(refs.rows.len())).await;
     refs.ref_version = call.ref_version(&capture);
     let context = call.with_hints(&capture, params.hints, refs.rows.len()).await;
@@ -205,7 +208,7 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
         return Ok(call.reply(Page { context, screen: None, refs: None }));
     }
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
-    let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full));
+    let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full, &core.risk_rules()));
     let mut screen =
         wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
     call.record_and_learn(&capture, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;

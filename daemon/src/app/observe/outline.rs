@@ -15,6 +15,7 @@ use crate::app::{Call, Result};
 use afd_base::task::over_nodes;
 use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::outline::{self, Item, quoted};
+use afd_screen::page::risk::RiskRules;
 use afd_screen::page::{WindowKind, mask};
 
 /// Maximum length of the notes below an outline, in characters.
@@ -79,7 +80,7 @@ impl Call {
                 if self.device().knows_elements() { same_elements(&known, before, &shown) } else { HashMap::new() };
             shown.numbers = outline::carried_numbers(shown.refs(), &known, &same);
         }
-        let items = over_nodes(shown.snapshot().nodes.len(), || items(&shown));
+        let items = self.items(&shown);
         let items = shape.part.restrict(&shown, items)?;
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
         let from = before.as_ref().filter(|_| shape.part.more).map_or(0, |b| changes::continued(b, &shown, &items));
@@ -126,6 +127,11 @@ impl Call {
 }
 
 impl Call {
+    fn items(&self, capture: &ScreenCapture) -> Vec<Item> {
+        let rules = self.core.risk_rules();
+        over_nodes(capture.snapshot().nodes.len(), || items(capture, &rules))
+    }
+
     /// Returns the outline of a capture that was recorded before. It contains aliases only for the session that may use
     /// them.
     pub(in crate::app) async fn outline_of(&self, capture: &ScreenCapture) -> String {
@@ -137,7 +143,7 @@ impl Call {
             .shown(self.session_id, self.device_id)
             .is_some_and(|s| s.observation == capture.uid);
         let shown = shown && capture.reading.inputs == self.device().inputs();
-        let items = items(capture);
+        let items = self.items(capture);
         let rows = 0..items.len().min(DEFAULT_ROWS as usize);
         whole(capture, &items, &context, (rows, shown), false)
     }
@@ -145,7 +151,7 @@ impl Call {
 
 /// Returns the outline of a capture that belongs to no session and no device. Its aliases can be used nowhere.
 pub(super) fn of_capture(capture: &ScreenCapture, rows: usize) -> String {
-    let items = over_nodes(capture.snapshot().nodes.len(), || items(capture));
+    let items = over_nodes(capture.snapshot().nodes.len(), || items(capture, &RiskRules::default()));
     whole(capture, &items, &capture.context(), (0..items.len().min(rows), true), false)
 }
 
@@ -177,8 +183,12 @@ fn as_shown<'a>(capture: &'a ScreenCapture, title: &'a str) -> &'a str {
     texts.into_iter().find(|text| mask::digits(text) == title).unwrap_or(title)
 }
 
-fn items(capture: &ScreenCapture) -> Vec<Item> {
-    outline::items(capture.snapshot(), capture.refs(), title(capture))
+fn items(capture: &ScreenCapture, rules: &RiskRules) -> Vec<Item> {
+    let mut items = outline::items(capture.snapshot(), capture.refs(), title(capture));
+    for item in &mut items {
+        item.risky = item.at.is_some_and(|at| rules.is_risky(capture.snapshot(), &capture.refs()[at]));
+    }
+    items
 }
 
 fn alias(capture: &ScreenCapture, item: &Item) -> Option<String> {
@@ -193,6 +203,7 @@ fn elements(capture: &ScreenCapture, items: &[Item]) -> Vec<Element> {
         value: item.value.clone(),
         depth: u32::try_from(item.depth).unwrap_or(u32::MAX),
         disabled: item.disabled,
+        risky: item.risky,
     };
     items.iter().map(element).collect()
 }

@@ -12,7 +12,7 @@ use afd_proto::graph::{
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams, VisualStates};
 use afd_proto::vocabulary::{By, Hint, HintKind, Target, TargetSelector};
 
-use super::{about, find, state_ref};
+use super::{about, find, goal, state_ref};
 use crate::app::artifacts::Content;
 use crate::app::checks::absolute;
 use crate::app::rows::count;
@@ -24,7 +24,6 @@ use afd_experience::visual::scope::{self, Known};
 use afd_experience::visual::states::{self, State};
 use afd_experience::visual::{index, render};
 use afd_screen::page::structure::Structure;
-use afd_screen::page::target;
 use afd_store::{Connection, Result as Stored, Store, now_ms};
 
 /// Registers the RPC methods that this file implements.
@@ -36,7 +35,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 }
 
 /// Reads the graph of a scope.
-pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
+pub(in crate::app) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
     let moves = outcomes::of_app(connection, &known.scope.app, now_ms())?;
     graph::read(connection, known.id, &moves)
 }
@@ -202,16 +201,6 @@ struct PathContext {
     components: BTreeMap<i64, BTreeSet<String>>,
 }
 
-/// Returns the pages to which an element with this title leads. A caller who asks for "Display" means the page behind
-/// the row, not the page that contains the row.
-fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
-    let titled = |e: &&Edge| {
-        let target = e.what.as_ref().and_then(|a| a.target.as_ref());
-        target.and_then(target::title).is_some_and(|t| t.to_lowercase() == title.to_lowercase())
-    };
-    graph.edges.iter().filter(|e| e.from != e.to).filter(titled).map(|e| e.to).collect()
-}
-
 /// Reads the data for a path search.
 fn path_context(
     connection: &Connection,
@@ -224,7 +213,7 @@ fn path_context(
     let goals = match find::state(places.iter().copied(), "to", &params.to) {
         Err(ambiguous) => Err(ambiguous),
         Ok(Some(state)) => Ok(BTreeSet::from([state.id])),
-        Ok(None) => match led_to(&graph, &params.to) {
+        Ok(None) => match goal::led_to(&graph, &params.to) {
             goals if goals.is_empty() => find::pages(connection, known.id, &places, "to", &params.to)?,
             goals => Ok(goals),
         },

@@ -3,6 +3,7 @@
 mod detected;
 pub mod files;
 mod find;
+pub(in crate::app) mod goal;
 pub mod graph;
 pub mod learn;
 pub mod matching;
@@ -17,7 +18,7 @@ use afd_proto::visual::{ScopeInfo, StateRef};
 
 use super::{Call, Core};
 use afd_experience::visual::history::{self, Entry};
-use afd_experience::visual::index::{self, Touched};
+use afd_experience::visual::index::{self, Recognised, Touched};
 use afd_experience::visual::scope::{self, Known};
 use afd_experience::visual::states::State;
 use afd_experience::visual::{forget, merge, purge};
@@ -33,7 +34,7 @@ fn about(known: &Known) -> ScopeInfo {
 }
 
 /// Returns a reference to a state; the id is empty while the state is not yet defined.
-fn state_ref(state: &State) -> StateRef {
+pub(in crate::app) fn state_ref(state: &State) -> StateRef {
     StateRef { id: state.reference().to_owned(), name: state.called().to_owned() }
 }
 
@@ -111,10 +112,13 @@ pub(super) async fn tidy(core: &Arc<Core>) -> afd_store::job::Outcome {
 }
 
 impl Call {
-    /// Returns the code of the state that the screen is recognised as, if that state has one. Loads the known states of
-    /// the scope when they are first needed.
+    /// Returns the code of the state that the screen is recognised as, if that state has one.
     pub(super) async fn state_of(&self, structures: Option<&Arc<Structures>>) -> Option<String> {
-        let structure = &structures?.front;
+        self.recognised(&structures?.front).await?.code
+    }
+
+    /// Returns the state that a structure is recognised as. Loads the known states of the scope when they are first needed.
+    pub(super) async fn recognised(&self, structure: &Structure) -> Option<Recognised> {
         let (core, scope) = (&self.core, index::of(structure));
         if core.experience.visual.loaded(&scope).is_none() {
             let index = core.experience.visual.clone();
@@ -126,7 +130,7 @@ impl Call {
                 return None;
             }
         }
-        core.experience.visual.recognise(structure)?.code
+        core.experience.visual.recognise(structure)
     }
 
     /// Returns the key under which to record a structure that is not learned now: its own key if that is known, else

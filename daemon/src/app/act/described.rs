@@ -1,0 +1,45 @@
+//! Targets described by memory: an element as it was seen on a page, which is touched only on the same page.
+
+use afd_proto::ErrorCode;
+use afd_proto::vocabulary::Target;
+use serde_json::json;
+
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::{Error, Result};
+use afd_experience::memory::Place;
+use afd_screen::page::outline::quoted;
+use afd_screen::page::target;
+
+/// An element of a page, described so that it can be found on a later screen of the same page.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct DescribedTarget {
+    /// The element as it is now, including its ordinal number among equal ones.
+    pub target: Target,
+    /// The page. App, activity and title must be equal when the element is touched.
+    pub page: Place,
+}
+
+impl DescribedTarget {
+    /// Returns the node of the element on a screen.
+    ///
+    /// # Errors
+    /// `REF_ALIAS_STALE` if another page is in front, `TARGET_NOT_FOUND` if the page has no such element.
+    pub(super) fn find(&self, capture: &ScreenCapture) -> Result<usize> {
+        let (then, now) = (&self.page, capture.place());
+        if then.app != now.app || then.activity != now.activity || then.title != now.title || then.dialog != now.dialog
+        {
+            return Err(Error::new(ErrorCode::RefAliasStale, "another page is now in the foreground")
+                .hint("observe the page, then decide again")
+                .details(json!({"then": then.activity, "now": now.activity})));
+        }
+        let found = target::locate(capture.snapshot(), capture.refs(), &self.target);
+        found.map(|index| capture.refs()[index].node).ok_or_else(|| {
+            let name = target::title(&self.target).unwrap_or_else(|| self.target.role.word());
+            Error::new(
+                ErrorCode::TargetNotFound,
+                format!("{} is no longer on the page", quoted(name, target::MAX_TITLE)),
+            )
+            .hint("observe the page, then decide again")
+        })
+    }
+}

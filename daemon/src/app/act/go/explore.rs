@@ -1,0 +1,75 @@
+//! Tries elements that the memory does not know, where the known ways end.
+//!
+//! Only elements that usually lead to another page are tried: buttons, rows and pictures that are enabled and have a
+//! name, and are neither risky nor switches or fields. Those that share words with the goal come first, then those that
+//! were never tried, then those that lead to known pages which the walk has not seen; pictures come last, because most of
+//! them lead back.
+
+use afd_proto::go::GoStepKind;
+use afd_proto::vocabulary::{Role, Target, Verb};
+
+use super::state::Walk;
+use super::step::Step;
+use crate::app::observe::screen_capture::ScreenCapture;
+use afd_base::text::tokens;
+use afd_experience::visual::graph::Edge;
+use afd_screen::page::snapshot::Flag;
+use afd_screen::page::{naming, target};
+
+/// Rank of an element: the number of words that it shares with the goal, whether it was never tried, and whether it is
+/// more than a picture.
+type Rank = (usize, bool, bool);
+
+impl Walk<'_> {
+    /// Returns the step that tries an element; `None` if nothing is left to try, or nothing may be tried.
+    pub(super) fn explore(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
+        if self.explored >= self.params.explore() {
+            return None;
+        }
+        let (snapshot, refs) = (capture.snapshot(), capture.refs());
+        let page = capture.place();
+        let key = |title: &str| format!("{:?}|{:?}|{title}", page.page_key, page.title);
+        let wanted = tokens::of_query(self.asked.words().0);
+        let mut best: Option<(usize, Rank, String)> = None;
+        for (index, element) in refs.iter().enumerate() {
+            let node = &snapshot.nodes[element.node];
+            let leads = matches!(node.role, Role::Button | Role::Row | Role::Image | Role::View);
+            let is_content = snapshot.is_content(node) && snapshot.hidden_by(element.node).is_none();
+            let Some(name) = naming::called(element).filter(|_| leads && is_content && node.is(Flag::Enabled)) else {
+                continue;
+            };
+            let described = target::describe(snapshot, element.node);
+            let is_risky = !self.params.allow_risky && self.rules.is_risky(snapshot, element);
+            if described.ordinal.is_some() || is_risky || self.tried.contains(&key(name)) {
+                continue;
+            }
+            let known = state.map(|state| self.known_from(state, &described)).unwrap_or_default();
+            if known.iter().any(|to| self.visited.contains(to)) {
+                continue;
+            }
+            let own = tokens::of_text(name);
+            let common = wanted.iter().filter(|word| word.is_in(&own)).count();
+            let rank = (common, known.is_empty(), node.role != Role::Image);
+            if best.as_ref().is_none_or(|(_, most, _)| rank > *most) {
+                best = Some((index, rank, name.to_owned()));
+            }
+        }
+        let (index, _, name) = best?;
+        self.tried.insert(key(&name));
+        let described = target::describe(snapshot, refs[index].node);
+        let plan = self.touch(capture, Verb::Tap, &described)?;
+        self.explored += 1;
+        Some(Step::plain(GoStepKind::Explore, plan))
+    }
+
+    /// Returns the states to which an element of a state is known to lead.
+    fn known_from(&self, state: i64, described: &Target) -> Vec<i64> {
+        let wanted = target::key(described);
+        let edges = self.map.iter().flat_map(|map| &map.graph.edges).filter(|edge| edge.from == state);
+        let is_same = |edge: &&Edge| {
+            let known = edge.what.as_ref().and_then(|action| action.target.as_ref());
+            known.is_some_and(|known| target::key(known) == wanted)
+        };
+        edges.filter(is_same).map(|edge| edge.to).collect()
+    }
+}

@@ -1,0 +1,272 @@
+//! Decides the next step of a walk on the newest look.
+//!
+//! The order is: dismiss what is in front of the page, scroll to the goal on its page, take the known way, try elements
+//! that are not known (within the caller's bound), go back to a page from which a way is known, open the app.
+
+use afd_proto::go::{GoStepKind, GoStop};
+use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
+
+use super::state::Walk;
+use super::step::Step;
+use crate::app::act::described::DescribedTarget;
+use crate::app::act::plan::Plan;
+use crate::app::act::target_spec::TargetSpec;
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::visual::goal::Asked;
+use afd_device::{Input, Key};
+use afd_experience::visual::graph::Edge;
+use afd_proto::keys::KeyName;
+use afd_screen::page::select::{self, Compare, Fit, Gesture, Selector};
+use afd_screen::page::snapshot::Flag;
+use afd_screen::page::target;
+
+/// Maximum number of attempts to dismiss what is in front of a page, one after another.
+const MAX_DISMISSALS: u32 = 3;
+/// Maximum number of times that Back is pressed where no way is known.
+const MAX_BACKS: u32 = 6;
+
+/// The decision.
+pub(super) enum Next {
+    Act(Box<Step>),
+    Stop(GoStop),
+}
+
+impl Next {
+    fn act(step: Step) -> Self {
+        Next::Act(Box::new(step))
+    }
+}
+
+impl Walk<'_> {
+    /// Returns whether the goal is reached.
+    pub(super) fn has_arrived(&self, capture: &ScreenCapture, state: Option<i64>) -> bool {
+        if matches!(self.asked, Asked::Address(_)) {
+            return self.opened && capture.reliable() && !asks_for_password(capture);
+        }
+        match self.goal.is_page() {
+            true => state.is_some_and(|state| self.goal.states.contains(&state)),
+            false => self.is_in_sight(capture),
+        }
+    }
+
+    /// Returns whether the element or the text that is the goal is in sight.
+    pub(super) fn is_in_sight(&self, capture: &ScreenCapture) -> bool {
+        let (snapshot, refs) = (capture.snapshot(), capture.refs());
+        let named = |label: &str| {
+            let selector = Selector { by: By::Label, value: label, exact: false };
+            select::find(snapshot, refs, &selector, Gesture::Tap).best.iter().any(|found| found.fit <= Fit::Whole)
+        };
+        let says = |text: &str| !select::saying(snapshot, refs, text, Compare::Words).is_empty();
+        // A caller who asks for a text takes it anywhere. Words that were taken for a text mean the whole text.
+        let shows = |text: &str| if matches!(self.asked, Asked::Text(_)) { says(text) } else { named(text) };
+        self.goal.element.as_deref().is_some_and(named) || self.goal.text.as_deref().is_some_and(shows)
+    }
+
+    /// Decides the next step.
+    pub(super) fn next(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Next {
+        if !capture.reliable() {
+            return Next::Stop(GoStop::Unreadable);
+        }
+        if let Asked::Address(url) = self.asked {
+            return match self.opened {
+                true if asks_for_password(capture) => Next::Stop(GoStop::Login),
+                true => Next::Stop(GoStop::Unreadable),
+                false => self.open(url),
+            };
+        }
+        if let Some(dismissal) = self.dismissal(capture, state) {
+            return dismissal;
+        }
+        self.dismissed = 0;
+        if let Some(step) = self.scroll_to_goal(capture, state) {
+            return Next::act(step);
+        }
+        if let Some(next) = state.and_then(|state| self.way(capture, state)) {
+            return Next::act(next);
+        }
+        if asks_for_password(capture) && !self.goal.states.is_empty() {
+            return Next::Stop(GoStop::Login);
+        }
+        if let Some(step) = self.explore(capture, state) {
+            return Next::act(step);
+        }
+        self.back_or_open(capture)
+    }
+
+    /// Returns how to dismiss what is in front of the page; `None` if nothing is.
+    fn dismissal(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Next> {
+        let structures = capture.structures()?;
+        let front = &structures.front;
+        let interrupt = state
+            .and_then(|state| self.map.as_ref()?.graph.interrupts.iter().find(|interrupt| interrupt.state == state));
+        let is_foreign = front.dialog && structures.below.as_ref().is_some_and(|below| below.app != front.app);
+        let leads_on = state.is_some_and(|state| self.edge_from(state, &|edge| self.is_usable(edge)).is_some());
+        if interrupt.is_none() && !is_foreign && (!front.dialog || leads_on) {
+            return None;
+        }
+        if self.dismissed >= MAX_DISMISSALS {
+            return Some(Next::Stop(GoStop::Covered));
+        }
+        let known: Vec<Edge> = interrupt.map(|interrupt| interrupt.dismissals.clone()).unwrap_or_default();
+        for edge in known.iter().filter(|edge| self.is_usable(edge)) {
+            if let Some(plan) = self.plan_of(capture, edge) {
+                self.dismissed += 1;
+                return Some(Next::act(Step { kind: GoStepKind::Dismiss, ..Step::of(edge, plan, None) }));
+            }
+        }
+        // Back answers neither yes nor no.
+        self.dismissed += 1;
+        Some(Next::act(Step::plain(GoStepKind::Dismiss, Plan::single(Verb::Back, Input::Back))))
+    }
+
+    /// Returns the step that brings the goal into sight on a page that has it. It is tried once on each page.
+    fn scroll_to_goal(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
+        let here = state.filter(|state| self.goal.states.contains(state))?;
+        let label = self.goal.element.clone().or(self.goal.text.clone())?;
+        let scrolls = capture.snapshot().content().any(|n| n.is(Flag::Scrollable) && n.is(Flag::Visible));
+        if !scrolls || !self.scrolled.insert((Some(here), label.clone())) {
+            // The page is known to have had it, and does not have it now.
+            self.goal.states.remove(&here);
+            return None;
+        }
+        Some(Step::scroll(self.call, &label))
+    }
+
+    /// Returns whether a walk may use an edge.
+    pub(super) fn is_usable(&self, edge: &Edge) -> bool {
+        let Some(action) = &edge.what else { return false };
+        self.is_possible(edge) && action.slots.is_empty() && (self.params.allow_risky || !self.is_risky(action))
+    }
+
+    /// Returns whether a walk could use an edge if it needed no text and were not risky.
+    fn is_possible(&self, edge: &Edge) -> bool {
+        let Some(action) = &edge.what else { return false };
+        let touches = matches!(action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap | Verb::Hover);
+        let is_known = match action.verb {
+            _ if touches => action.target.as_ref().is_some_and(|t| !matches!(t.role, Role::Switch | Role::Field)),
+            Verb::Back | Verb::Home | Verb::Launch | Verb::Key => true,
+            Verb::Fill | Verb::Text => true,
+            _ => false,
+        };
+        is_known && !self.failed.contains(&(edge.from, edge.action_key.clone()))
+    }
+
+    fn is_risky(&self, action: &Action) -> bool {
+        action.target.as_ref().is_some_and(|target| self.rules.is_risky_target(target))
+    }
+
+    /// Returns the next step of the known way.
+    fn way(&mut self, capture: &ScreenCapture, state: i64) -> Option<Step> {
+        loop {
+            let Some(edge) = self.edge_from(state, &|edge| self.is_usable(edge)) else {
+                self.note_what_blocks(state);
+                return None;
+            };
+            if let Some(plan) = self.plan_of(capture, &edge) {
+                return Some(Step::of(&edge, plan, self.name_of(edge.to)));
+            }
+            if let Some(step) = self.scroll_for(capture, &edge) {
+                return Some(step);
+            }
+            self.failed.insert((edge.from, edge.action_key.clone()));
+        }
+    }
+
+    /// Notes why no way can be used, if there is one that only a risky element or a text keeps from being used.
+    fn note_what_blocks(&mut self, state: i64) {
+        let allows = |edge: &Edge, risky: bool, text: bool| {
+            let Some(action) = &edge.what else { return false };
+            self.is_possible(edge)
+                && (text || action.slots.is_empty())
+                && (risky || self.params.allow_risky || !self.is_risky(action))
+        };
+        let blocked = [
+            (GoStop::Risky, self.edge_from(state, &|edge| allows(edge, true, false)).is_some()),
+            (GoStop::NeedsText, self.edge_from(state, &|edge| allows(edge, true, true)).is_some()),
+        ];
+        if let Some((stop, _)) = blocked.into_iter().find(|(_, leads)| *leads) {
+            self.blocked = Some(stop);
+        }
+    }
+
+    /// Returns the step that scrolls to the target of an edge, once for each page.
+    fn scroll_for(&mut self, capture: &ScreenCapture, edge: &Edge) -> Option<Step> {
+        let wanted = edge.what.as_ref()?.target.as_ref()?;
+        let title = target::title(wanted).filter(|title| !title.is_empty())?.trim_end_matches('…').to_owned();
+        let scrolls = capture.snapshot().content().any(|n| n.is(Flag::Scrollable) && n.is(Flag::Visible));
+        (scrolls && self.scrolled.insert((Some(edge.from), title.clone()))).then(|| Step::scroll(self.call, &title))
+    }
+
+    /// Returns the plan for an edge; `None` if its target is not in sight, or is risky as it is now.
+    pub(super) fn plan_of(&self, capture: &ScreenCapture, edge: &Edge) -> Option<Plan> {
+        let action = edge.what.as_ref()?;
+        let text = |name: &str| action.params.get(name).and_then(|value| value.as_str()).map(str::to_owned);
+        match action.verb {
+            Verb::Back => Some(Plan::single(Verb::Back, Input::Back)),
+            Verb::Home => Some(Plan::single(Verb::Home, Input::Home)),
+            Verb::Launch => {
+                let package = text("package")?;
+                self.call.device().check_app(&package).ok()?;
+                Some(Plan::single(Verb::Launch, Input::Launch(package.clone())).with_param("package", package))
+            }
+            Verb::Key => {
+                let code = action.params.get("keyCode").and_then(serde_json::Value::as_i64);
+                let key = match (code, text("key")) {
+                    (Some(code), _) => Key::Code(i32::try_from(code).ok()?),
+                    (None, name) => Key::Named(<KeyName as afd_proto::Word>::of(&name?)?),
+                };
+                self.call.device().check_key(key).ok()?;
+                let plan = Plan::single(Verb::Key, Input::Keys(vec![key]));
+                Some(action.params.iter().fold(plan, |plan, (name, value)| plan.with_param(name, value.clone())))
+            }
+            verb => self.touch(capture, verb, action.target.as_ref()?),
+        }
+    }
+
+    /// Returns the plan that touches a described element, if it is in sight and not risky.
+    pub(super) fn touch(&self, capture: &ScreenCapture, verb: Verb, wanted: &Target) -> Option<Plan> {
+        let (snapshot, refs) = (capture.snapshot(), capture.refs());
+        let index = target::locate(snapshot, refs, wanted)
+            .or_else(|| target::locate_by_id(snapshot, refs, wanted))
+            .filter(|index| afd_screen::page::touch::touch(snapshot, refs[*index].node, None).is_ok())?;
+        if !self.params.allow_risky && self.rules.is_risky(snapshot, &refs[index]) {
+            return None;
+        }
+        let described = DescribedTarget { target: target::describe(snapshot, refs[index].node), page: capture.place() };
+        Some(Plan::touch(verb, TargetSpec::Described(Box::new(described)), 500))
+    }
+
+    /// Returns the last resorts: Back, as long as it stays in the app, then the app itself.
+    fn back_or_open(&mut self, capture: &ScreenCapture) -> Next {
+        let why = self.blocked.unwrap_or(GoStop::NoWay);
+        if self.goal.states.is_empty() && self.params.app.is_none() && self.depth == 0 {
+            return Next::Stop(why);
+        }
+        let app = self.map.as_ref().map(|map| map.known.scope.app.clone()).or(self.params.app.clone());
+        let is_in_app = app.is_some() && capture.place().app == app;
+        let app = app.filter(|app| self.call.device().check_app(app).is_ok());
+        match app {
+            Some(app) if !is_in_app && !self.opened => self.open(&app),
+            _ if is_in_app && self.backs < MAX_BACKS + self.explored && self.blocked.is_none() => {
+                self.backs += 1;
+                self.depth = self.depth.saturating_sub(1);
+                Next::act(Step::plain(GoStepKind::Way, Plan::single(Verb::Back, Input::Back)))
+            }
+            _ => Next::Stop(why),
+        }
+    }
+
+    fn open(&mut self, what: &str) -> Next {
+        self.opened = true;
+        let plan = Plan::single(Verb::Launch, Input::Launch(what.to_owned()))
+            .with_param("package", afd_screen::page::pattern::origin(what));
+        Next::act(Step::plain(GoStepKind::Open, plan))
+    }
+}
+
+/// Returns whether the page in front has a password field in sight.
+fn asks_for_password(capture: &ScreenCapture) -> bool {
+    let snapshot = capture.snapshot();
+    let front = afd_screen::page::structure::front_nodes(snapshot);
+    front.into_iter().any(|index| snapshot.nodes[index].password && snapshot.nodes[index].is(Flag::Visible))
+}

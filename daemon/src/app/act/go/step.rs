@@ -1,0 +1,224 @@
+//! One step of a walk: performs it, reads the page, and compares it with the expected one.
+
+use std::time::Duration;
+
+use afd_proto::ErrorCode;
+use afd_proto::go::{GoStep, GoStepKind};
+use afd_proto::vocabulary::{By, ObservationSource, Target};
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::state::Walk;
+use crate::app::act::execute::Performed;
+use crate::app::act::plan::{Plan, Steps};
+use crate::app::act::scroll::Search;
+use crate::app::act::target_spec::{TargetSpec, named_target};
+use crate::app::observe::capture::CaptureOptions;
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::{Call, Error, Result};
+use afd_experience::visual::graph::Edge;
+use afd_proto::vocabulary::Verb;
+use afd_screen::page::target;
+
+/// Minimum wait before an unchanged page counts as the outcome.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum wait before an unchanged page counts as the outcome.
+const MAX_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a page other than the expected one may be a stage on the way to it, such as a page that loads.
+const STAGE: Duration = Duration::from_millis(1_500);
+/// Interval between reads while the expected page may still come.
+const STAGE_INTERVAL: Duration = Duration::from_millis(300);
+/// Maximum duration of a search for an element by scrolling.
+const SEARCH: Duration = Duration::from_secs(30);
+
+/// A step to take.
+pub(super) struct Step {
+    pub kind: GoStepKind,
+    pub plan: Plan,
+    /// The edge of the known way.
+    pub edge: Option<Edge>,
+    /// Name of the page to which it should lead.
+    pub expected: Option<String>,
+}
+
+impl Step {
+    /// Creates a step of the known way.
+    pub(super) fn of(edge: &Edge, plan: Plan, expected: Option<String>) -> Self {
+        Self { kind: GoStepKind::Way, plan, edge: Some(edge.clone()), expected }
+    }
+
+    /// Creates a step of which it is not known where it leads.
+    pub(super) fn plain(kind: GoStepKind, plan: Plan) -> Self {
+        Self { kind, plan, edge: None, expected: None }
+    }
+
+    /// Creates a step that scrolls to a label or text.
+    pub(super) fn scroll(call: &Call, text: &str) -> Self {
+        let search = Search { text: text.to_owned(), by: None, exact: false, only_down: false, timeout: SEARCH };
+        let mut plan = Plan::of(Verb::ScrollTo, Steps::Search(search));
+        // Typed text must not enter memory as the label of a target.
+        match call.core.experience.secrets.was_typed(text) {
+            true => plan.action.slots.push("text".to_owned()),
+            false => plan.action.target = Some(named_target(By::Text, text)),
+        }
+        Self::plain(GoStepKind::Scroll, plan)
+    }
+
+    fn mean(&self) -> Option<Duration> {
+        let ms = self.edge.as_ref().and_then(|edge| edge.mean_ms)?;
+        u64::try_from(ms).ok().map(Duration::from_millis)
+    }
+}
+
+/// Returns what a step does, in words.
+pub(super) fn sentence(step: &Step) -> String {
+    let mut action = step.plan.action.clone();
+    if let Some(TargetSpec::Described(wanted)) = &step.plan.target_spec {
+        action.target = Some(Target { name: None, ..wanted.target.clone() });
+    }
+    target::sentence(&action)
+}
+
+/// What followed a step.
+pub(super) enum Taken {
+    /// The page in front.
+    Page(Box<ScreenCapture>),
+    /// Another call acted on the device meanwhile.
+    Disturbed(Box<ScreenCapture>),
+}
+
+/// Returns whether a failed action says only that the page has changed since the look, or that the target is elsewhere.
+/// Nothing was sent then, so the walk looks again and decides anew.
+fn is_about_page(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::TargetNotFound
+            | ErrorCode::TargetAmbiguous
+            | ErrorCode::TargetCovered
+            | ErrorCode::RefAliasStale
+            | ErrorCode::Timeout
+    )
+}
+
+/// The uid of a step's event.
+#[derive(Serialize)]
+struct StepEvent(String);
+
+impl Walk<'_> {
+    /// Takes a step. `state` is the state in front before it.
+    ///
+    /// # Errors
+    /// If the action failed in a way that ends the walk, or if the page cannot be read afterwards.
+    pub(super) async fn take(&mut self, step: Step, before: &ScreenCapture, state: Option<i64>) -> Result<Taken> {
+        let action = sentence(&step);
+        let mut taken = GoStep {
+            kind: step.kind,
+            action,
+            event_id: None,
+            expected: step.expected.clone(),
+            probability: step.edge.as_ref().map(|edge| (edge.probability * 1000.0).round() / 1000.0),
+            led_to: None,
+            as_expected: None,
+            failure_cause: None,
+        };
+        let (edge, mean, kind) = (step.edge.clone(), step.mean(), step.kind);
+        let ticket = self.call.device().queue()?;
+        let performed = self.call.perform_once(step.plan, None, ticket, |done| StepEvent(done.event)).await;
+        let (event, done) = match performed {
+            Ok(performed) => performed,
+            Err(error) => return self.not_performed(taken, error, edge).await,
+        };
+        taken.event_id = Some(event.0);
+        // From here on the step was taken, even if the page cannot be read.
+        self.steps.push(taken);
+        let patience = mean.map_or(PATIENCE, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
+        let (capture, changed) = self.call.outcome(&done.before, done.inputs, patience).await?;
+        let expected = edge.as_ref().filter(|_| kind == GoStepKind::Way).map(|edge| edge.to);
+        let (capture, changed) = self.unless_stage(capture, changed, expected, &done).await?;
+        self.call.record_and_learn(&capture, ObservationSource::Page, None).await;
+        if changed != Some(true) {
+            self.call.look_after(done.before.content.clone(), done.inputs);
+        }
+        if capture.reading.inputs != done.inputs {
+            return Ok(Taken::Disturbed(Box::new(capture)));
+        }
+        let now = self.state_in_front(&capture).await;
+        let led_to = match now {
+            Some(now) => self.name_of(now).or(capture.place().title),
+            None => capture.place().title,
+        };
+        let as_expected = expected.map(|expected| now == Some(expected));
+        if let Some(taken) = self.steps.last_mut() {
+            (taken.led_to, taken.as_expected) = (led_to, as_expected);
+        }
+        if kind == GoStepKind::Explore && before.place().screen != capture.place().screen {
+            self.depth += 1;
+        }
+        self.judge(edge, kind, (state, now), before.place().screen == capture.place().screen);
+        Ok(Taken::Page(Box::new(capture)))
+    }
+
+    /// Marks an action that did not lead where it should, so that the walk does not try it again.
+    fn judge(
+        &mut self,
+        edge: Option<Edge>,
+        kind: GoStepKind,
+        (before, now): (Option<i64>, Option<i64>),
+        is_same: bool,
+    ) {
+        let Some(edge) = edge else { return };
+        let missed = match kind {
+            GoStepKind::Way => now != Some(edge.to),
+            _ => is_same || (now.is_some() && now == before),
+        };
+        if missed {
+            self.failed.insert((edge.from, edge.action_key));
+        }
+    }
+
+    /// Handles an action that was not performed. The walk goes on if only the page has changed.
+    async fn not_performed(&mut self, mut taken: GoStep, error: Error, edge: Option<Edge>) -> Result<Taken> {
+        taken.failure_cause = Some(error.code.name().to_owned());
+        let is_repeated =
+            self.steps.last().is_some_and(|last| last.failure_cause.is_some() && last.action == taken.action);
+        let goes_on = is_about_page(error.code);
+        if goes_on || self.steps.iter().any(|step| step.event_id.is_some()) {
+            self.steps.push(taken);
+        }
+        if !goes_on {
+            return Err(error);
+        }
+        if let Some(edge) = edge.filter(|_| is_repeated) {
+            self.failed.insert((edge.from, edge.action_key));
+        }
+        let read = self.call.device().tree(self.call.target.token.clone())?;
+        let capture = self.call.capture(CaptureOptions { settle: true, wait: Duration::ZERO }, read).await?;
+        self.call.record_and_learn(&capture, ObservationSource::Page, None).await;
+        Ok(Taken::Page(Box::new(capture)))
+    }
+
+    /// Waits for the expected page if another one is in front, which may be a stage on the way to it.
+    async fn unless_stage(
+        &self,
+        mut capture: ScreenCapture,
+        mut changed: Option<bool>,
+        expected: Option<i64>,
+        done: &Performed,
+    ) -> Result<(ScreenCapture, Option<bool>)> {
+        let Some(expected) = expected.filter(|_| changed == Some(true)) else { return Ok((capture, changed)) };
+        let until = Instant::now() + STAGE;
+        while self.state_in_front(&capture).await != Some(expected)
+            && Instant::now() < until
+            && capture.structures().is_none_or(|s| !s.front.dialog)
+        {
+            tokio::time::sleep(STAGE_INTERVAL).await;
+            let read = self.call.device().tree(self.call.target.token.clone())?;
+            capture = self.call.capture(CaptureOptions::default(), read).await?;
+            if capture.reading.inputs != done.inputs {
+                break;
+            }
+            changed = Some(capture.place().screen != done.before.screen);
+        }
+        Ok((capture, changed))
+    }
+}

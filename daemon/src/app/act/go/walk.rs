@@ -1,0 +1,287 @@
+//! The walk: decide, act, look, compare, until the goal is reached or nothing is left to do.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use afd_proto::ErrorCode;
+use afd_proto::act::{ActCall, Look};
+use afd_proto::go::{GoStop, GoToParams, GoToResult};
+use tokio::time::Instant;
+
+use super::next::Next;
+use super::record::{self, Key};
+use super::state::{Map, Walk};
+use super::step;
+use crate::app::observe::capture::CaptureOptions;
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::visual::goal::{Asked, Goal, resolve};
+use crate::app::visual::{graph, state_ref};
+use crate::app::{Call, Error, Result, scope};
+use afd_experience::visual::index;
+use afd_experience::visual::scope as scopes;
+use afd_screen::page::outline::quoted;
+
+/// Time for which the lease is taken before each step.
+const LEASE: Duration = Duration::from_secs(60);
+/// Maximum length of a page's name in a sentence, in characters.
+const MAX_NAME: usize = 60;
+
+/// The end of a walk.
+struct Ended {
+    stopped: GoStop,
+    cause: Option<ErrorCode>,
+    /// The page in front, if it could be read.
+    page: Option<ScreenCapture>,
+}
+
+/// Holds the lease of a device, and ends it unless the session held it before.
+struct Leased<'a> {
+    call: &'a Call,
+    generation: Option<u64>,
+    is_own: bool,
+}
+
+impl<'a> Leased<'a> {
+    fn take(call: &'a Call) -> Result<Self> {
+        call.device().check_lease(&call.echo.session)?;
+        let mut leased = Self { call, generation: None, is_own: !call.device().leased_to(&call.echo.session) };
+        leased.renew()?;
+        Ok(leased)
+    }
+
+    fn renew(&mut self) -> Result<()> {
+        match self.is_own {
+            true => self.generation = Some(self.call.device().take_lease(&self.call.echo.session, LEASE)?.1),
+            false => self.call.device().check_lease(&self.call.echo.session)?,
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Leased<'_> {
+    fn drop(&mut self) {
+        self.generation.into_iter().for_each(|generation| self.call.device().end_lease(generation));
+    }
+}
+
+/// Returns the end of the sentence that says why a walk stopped.
+fn because(stopped: GoStop) -> &'static str {
+    match stopped {
+        GoStop::Arrived => "arrived",
+        GoStop::NoWay => "no known way leads on from here",
+        GoStop::Risky => "the only known way leads through an element that is marked as risky",
+        GoStop::NeedsText => "the only known way leads through a field that needs text",
+        GoStop::Login => "the page asks for a password",
+        GoStop::Covered => "something in front of the page does not go away",
+        GoStop::Unreadable => "the screen cannot be read reliably",
+        GoStop::Disturbed => "another call acted on the device",
+        GoStop::Failed => "an action failed",
+        GoStop::Limit => "the maximum number of steps or the time is used up",
+        GoStop::Cancelled => "the call was cancelled",
+        GoStop::Interrupted => "the daemon stopped",
+    }
+}
+
+/// Walks to a goal.
+///
+/// # Errors
+/// If the device cannot be read or another session holds its lease before the first step, or if nothing known fits the
+/// goal and nothing may be tried.
+pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Option<&Key>) -> Result<GoToResult> {
+    let started = Instant::now();
+    let mut leased = Leased::take(call)?;
+    let first = call.device().tree(call.target.token.clone())?;
+    let first = call.capture(CaptureOptions { settle: true, wait: Duration::ZERO }, first).await?;
+    call.record_and_learn(&first, afd_proto::vocabulary::ObservationSource::Page, None).await;
+    let mut walk = Walk {
+        call,
+        params: &params,
+        asked: &asked,
+        goal: Goal::default(),
+        map: None,
+        rules: call.core.risk_rules(),
+        failed: HashSet::new(),
+        scrolled: HashSet::new(),
+        tried: HashSet::new(),
+        explored: 0,
+        depth: 0,
+        visited: HashSet::new(),
+        backs: 0,
+        dismissed: 0,
+        opened: false,
+        blocked: None,
+        steps: Vec::new(),
+        started,
+        deadline: started + Duration::from_millis(params.timeout_ms()),
+        key,
+    };
+    walk.find_goal(&first).await?;
+    let ended = walk.go(first, &mut leased).await?;
+    walk.result(ended).await
+}
+
+impl Walk<'_> {
+    /// Reads what is known of the app in front, or of the app that the caller names, and resolves the goal in it.
+    async fn find_goal(&mut self, capture: &ScreenCapture) -> Result<()> {
+        let structures = capture.structures();
+        let page = structures.map(|s| s.below.as_ref().unwrap_or(&s.front));
+        let scope = match (&self.params.app, page) {
+            (Some(app), _) => Some(scopes::Scope { app: app.clone(), site: None }),
+            (None, Some(page)) => Some(index::of(page)),
+            (None, None) => None,
+        };
+        let asked = self.asked.clone();
+        let (map, goal) = self
+            .call
+            .core
+            .store
+            .read_all(move |c| {
+                let Some(known) = scope.as_ref().map(|scope| scopes::find(c, scope)).transpose()?.flatten() else {
+                    return Ok((None, Ok(None)));
+                };
+                let graph = graph::read(c, &known)?;
+                let goal = resolve(c, &known, &graph, &asked)?;
+                Ok((Some(Map { known, graph }), goal))
+            })
+            .await?;
+        self.map = map;
+        let (words, field) = self.asked.words();
+        let (words, goal) = (words.to_owned(), goal?);
+        if goal.is_none() && matches!(self.asked, Asked::State(_)) {
+            return Err(Error::new(ErrorCode::NotFound, format!("no such state: {}", quoted(&words, MAX_NAME))).hint(
+                "`afctl visual states` lists what is known; name the app with --app if another one is in front",
+            ));
+        }
+        // Words that mean nothing known may still be on a page that is found by trying.
+        self.goal = goal.unwrap_or(Goal { element: Some(words.clone()), ..Goal::default() });
+        let is_hopeless = self.goal.states.is_empty() && !matches!(self.asked, Asked::Address(_));
+        if is_hopeless && self.params.explore() == 0 && self.params.app.is_none() && !self.is_in_sight(capture) {
+            return Err(Error::new(
+                ErrorCode::NotFound,
+                format!("{field}: nothing known in the app in front fits {}", quoted(&words, MAX_NAME)),
+            )
+            .hint("look at the page, name the app with --app, or let it try elements with --explore 10"));
+        }
+        Ok(())
+    }
+
+    async fn go(&mut self, first: ScreenCapture, leased: &mut Leased<'_>) -> Result<Ended> {
+        let mut capture = first;
+        loop {
+            let state = self.state_in_front(&capture).await;
+            self.visited.extend(state);
+            if self.has_arrived(&capture, state) {
+                return Ok(Ended { stopped: GoStop::Arrived, cause: None, page: Some(capture) });
+            }
+            if let Some(stopped) = self.must_stop() {
+                return Ok(Ended { stopped, cause: None, page: Some(capture) });
+            }
+            let chosen = match self.next(&capture, state) {
+                Next::Stop(stopped) => return Ok(Ended { stopped, cause: None, page: Some(capture) }),
+                Next::Act(chosen) => *chosen,
+            };
+            if let Err(error) = leased.renew() {
+                return self.failed(error, Some(capture));
+            }
+            scope::report(self.steps.len() as u64, None, step::sentence(&chosen));
+            match self.take(chosen, &capture, state).await {
+                Ok(step::Taken::Page(page)) => capture = *page,
+                Ok(step::Taken::Disturbed(page)) => {
+                    return Ok(Ended { stopped: GoStop::Disturbed, cause: None, page: Some(*page) });
+                }
+                Err(error) => return self.failed(error, None),
+            }
+            if let Some(key) = self.key {
+                let ended = Ended { stopped: GoStop::Interrupted, cause: None, page: None };
+                record::record(self.call, key, self.so_far(&ended, None)).await;
+            }
+        }
+    }
+
+    /// Ends a walk because of an error. Before the first step, the error is the result of the call.
+    fn failed(&self, error: Error, page: Option<ScreenCapture>) -> Result<Ended> {
+        if self.steps.iter().all(|step| step.event_id.is_none() && step.failure_cause.is_none()) {
+            return Err(error);
+        }
+        let stopped = if error.code == ErrorCode::Cancelled { GoStop::Cancelled } else { GoStop::Failed };
+        Ok(Ended { stopped, cause: Some(error.code), page })
+    }
+
+    fn must_stop(&self) -> Option<GoStop> {
+        if scope::current().is_asked_to_stop() {
+            return Some(GoStop::Cancelled);
+        }
+        if *self.call.core.runtime.stopping().borrow() {
+            return Some(GoStop::Interrupted);
+        }
+        let is_used_up = self.steps.len() >= self.params.max_steps() as usize || Instant::now() >= self.deadline;
+        is_used_up.then_some(GoStop::Limit)
+    }
+
+    fn so_far(&self, ended: &Ended, at: Option<afd_proto::visual::StateRef>) -> GoToResult {
+        let done = self.steps.iter().filter(|step| step.event_id.is_some()).count();
+        let steps = if done == 1 { "1 step".to_owned() } else { format!("{done} steps") };
+        let goal = self.goal_in_words();
+        let place = at.as_ref().map(|at| format!(" on {}", quoted(&at.name, MAX_NAME))).unwrap_or_default();
+        let text = match ended.stopped {
+            GoStop::Arrived if done == 0 => format!("already at {goal}"),
+            GoStop::Arrived => format!("arrived at {goal} in {steps}"),
+            stopped => {
+                let cause = ended.cause.map(|cause| format!(" ({})", cause.name())).unwrap_or_default();
+                format!("stopped{place} after {steps}: {}{cause}", because(stopped))
+            }
+        };
+        GoToResult {
+            arrived: ended.stopped == GoStop::Arrived,
+            stopped: ended.stopped,
+            text,
+            goal,
+            at,
+            steps: self.steps.clone(),
+            failure_cause: ended.cause.map(|cause| cause.name().to_owned()),
+            duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            look: None,
+            replayed: false,
+        }
+    }
+
+    /// Returns what the goal was taken for, in words.
+    fn goal_in_words(&self) -> String {
+        let named = |label: &str| quoted(label, MAX_NAME);
+        match (&self.goal.element, &self.goal.text) {
+            (Some(label), _) => named(label),
+            (None, Some(text)) => format!("the text {}", named(text)),
+            (None, None) => {
+                let name = self.goal.states.iter().find_map(|state| self.name_of(*state));
+                format!("page {}", named(name.as_deref().unwrap_or(self.asked.words().0)))
+            }
+        }
+    }
+
+    async fn result(&self, ended: Ended) -> Result<GoToResult> {
+        let state = match &ended.page {
+            Some(page) => self.state_in_front(page).await,
+            None => None,
+        };
+        let at = match state {
+            Some(state) => self
+                .call
+                .core
+                .store
+                .read(move |c| afd_experience::visual::states::get(c, state))
+                .await?
+                .map(|state| state_ref(&state)),
+            None => None,
+        };
+        let mut result = self.so_far(&ended, at);
+        if let Some(then) = self.params.then()
+            && let Some(mut page) = ended.page
+        {
+            let mut look = Look { waited_ms: result.duration_ms, ..Look::default() };
+            self.call.show(&mut page, then, &mut look).await?;
+            look.incidents = self.call.incidents(None).await;
+            result.look = Some(look);
+        }
+        Ok(result)
+    }
+}

@@ -1,0 +1,248 @@
+//! Goals: the pages, elements and texts that a caller's words can mean in an app or site.
+//!
+//! The interpretations are tried in this order, and the first that fits is taken: a state, the page behind an element
+//! with this title, an element, a text, an element or page whose name contains all the words, one whose name has the
+//! same meaning. Meanings are compared by the vectors of the built-in model, which knows the usual words of apps in
+//! several languages. A meaning counts only if it is close ([`MIN_COSINE`]) and clearly closer than the next one
+//! ([`MIN_LEAD`]), because a walk to a wrong page costs more than an error.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::find;
+use crate::app::Result;
+use afd_base::model::embed::Builtin;
+use afd_base::text::tokens;
+use afd_experience::visual::components;
+use afd_experience::visual::graph::{Edge, Graph};
+use afd_experience::visual::scope::Known;
+use afd_experience::visual::states::{self, State};
+use afd_screen::page::folding::fold;
+use afd_screen::page::target;
+use afd_store::{Connection, Result as Stored};
+
+/// Minimum cosine of two names with the same meaning.
+const MIN_COSINE: f32 = 0.5;
+/// Minimum difference between the cosines of the closest name and of the next one.
+const MIN_LEAD: f32 = 0.06;
+
+/// Maximum length of a text whose words or meaning may be the goal, in characters. A longer one is no name.
+const MAX_TEXT: usize = 60;
+
+/// What a caller asked for.
+#[derive(Debug, Clone)]
+pub(in crate::app) enum Asked {
+    /// Whatever the words mean.
+    Words(String),
+    /// A state, by id, uid or name.
+    State(String),
+    /// An element, by its label.
+    Element(String),
+    /// A text.
+    Text(String),
+    /// A page in a browser, by its address.
+    Address(String),
+}
+
+impl Asked {
+    /// Returns the words, and the name of the parameter that contains them.
+    pub(in crate::app) fn words(&self) -> (&str, &'static str) {
+        match self {
+            Asked::Words(words) => (words, "goal"),
+            Asked::State(name) => (name, "state"),
+            Asked::Element(label) => (label, "element"),
+            Asked::Text(text) => (text, "text"),
+            Asked::Address(url) => (url, "address"),
+        }
+    }
+}
+
+/// A goal in an app or site.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::app) struct Goal {
+    /// Row ids of the states in which the goal is, or is probably.
+    pub states: BTreeSet<i64>,
+    /// Label of the element that is to be in sight; `None` if any page of `states` is the goal.
+    pub element: Option<String>,
+    /// Text that is to be in sight.
+    pub text: Option<String>,
+}
+
+impl Goal {
+    fn page(states: BTreeSet<i64>) -> Self {
+        Self { states, ..Self::default() }
+    }
+
+    /// Returns whether being on one of the pages is enough.
+    pub(in crate::app) fn is_page(&self) -> bool {
+        self.element.is_none() && self.text.is_none()
+    }
+}
+
+/// Returns the title of the element on which an edge acts.
+fn title_of(edge: &Edge) -> Option<&str> {
+    edge.what.as_ref().and_then(|action| action.target.as_ref()).and_then(target::title)
+}
+
+/// Returns the pages to which an element with this title leads. A caller who asks for "Display" means the page behind
+/// the row, not the page that contains the row.
+pub(super) fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
+    let wanted = fold(title);
+    let titled = |edge: &&Edge| edge.from != edge.to && title_of(edge).is_some_and(|own| fold(own) == wanted);
+    let pages = graph.edges.iter().filter(titled).map(|edge| edge.to);
+    // What appears on its own is not behind the element.
+    pages.filter(|state| !graph.is_interrupt(*state)).collect()
+}
+
+/// Returns the pages that have an element with this label.
+fn having(connection: &Connection, known: &Known, graph: &Graph, label: &str) -> Stored<BTreeSet<i64>> {
+    let wanted = fold(label);
+    let mut pages: BTreeSet<i64> = BTreeSet::new();
+    if let Some(component) = components::find(connection, known.id, label)? {
+        pages.extend(states::with_component(connection, component.id)?);
+    }
+    pages.extend(graph.edges.iter().filter(|e| title_of(e).is_some_and(|own| fold(own) == wanted)).map(|e| e.from));
+    pages.retain(|state| graph.states.contains_key(state));
+    Ok(pages)
+}
+
+/// Returns the goal that the caller's words mean in a scope; `None` if nothing known fits.
+///
+/// # Errors
+/// `INVALID_PARAMS` if several states have that name.
+pub(in crate::app) fn resolve(
+    connection: &Connection,
+    known: &Known,
+    graph: &Graph,
+    asked: &Asked,
+) -> Stored<Result<Option<Goal>>> {
+    let places: Vec<&State> = graph.states.values().filter(|s| s.app == known.id).collect();
+    let (words, field) = asked.words();
+    let state = match find::state(places.iter().copied(), field, words) {
+        Ok(state) => state.map(|state| Goal::page(BTreeSet::from([state.id]))),
+        // A text or an element may have the name of several pages.
+        Err(_) if !matches!(asked, Asked::Words(_) | Asked::State(_)) => None,
+        Err(ambiguous) => return Ok(Err(ambiguous)),
+    };
+    Ok(Ok(match asked {
+        Asked::State(_) => state,
+        Asked::Element(label) => {
+            Some(Goal { states: having(connection, known, graph, label)?, element: Some(label.clone()), text: None })
+        }
+        Asked::Text(text) => Some(Goal { states: showing(&places, text), element: None, text: Some(text.clone()) }),
+        // An address is opened, which is at most one step.
+        Asked::Address(_) => Some(Goal::default()),
+        Asked::Words(words) => match state {
+            Some(state) => Some(state),
+            None => named(connection, known, graph, &places, words)?,
+        },
+    }))
+}
+
+/// Returns the states that show a text: as a whole, else as a part.
+fn showing(places: &[&State], text: &str) -> BTreeSet<i64> {
+    let wanted = fold(text);
+    let with = |fits: &dyn Fn(&str) -> bool| -> BTreeSet<i64> {
+        places.iter().filter(|s| s.texts.iter().any(|own| fits(&fold(own)))).map(|s| s.id).collect()
+    };
+    let whole = with(&|own| own == wanted);
+    if whole.is_empty() { with(&|own| own.contains(&wanted)) } else { whole }
+}
+
+/// Returns the goal that is named by words, see the module's documentation.
+fn named(
+    connection: &Connection,
+    known: &Known,
+    graph: &Graph,
+    places: &[&State],
+    words: &str,
+) -> Stored<Option<Goal>> {
+    let behind = led_to(graph, words);
+    if !behind.is_empty() {
+        return Ok(Some(Goal::page(behind)));
+    }
+    let pages = having(connection, known, graph, words)?;
+    if !pages.is_empty() {
+        return Ok(Some(Goal { states: pages, element: Some(words.to_owned()), text: None }));
+    }
+    let wanted = fold(words);
+    let shown: BTreeSet<i64> =
+        places.iter().filter(|s| s.texts.iter().any(|own| fold(own) == wanted)).map(|s| s.id).collect();
+    if !shown.is_empty() {
+        return Ok(Some(Goal { states: shown, element: None, text: Some(words.to_owned()) }));
+    }
+    let all = candidates(connection, known, graph, places)?;
+    Ok(by_words(&all, words).or_else(|| by_meaning(&all, words)).map(|name| all[name].clone()))
+}
+
+/// Returns the names of what is known in a scope, each with its goal: pages, elements that lead to a page, and other
+/// elements and texts. A page goes before an element of the same name, and an element before a text.
+fn candidates(
+    connection: &Connection,
+    known: &Known,
+    graph: &Graph,
+    places: &[&State],
+) -> Stored<BTreeMap<String, Goal>> {
+    let mut all: BTreeMap<String, Goal> = BTreeMap::new();
+    for state in places.iter().filter(|state| !graph.is_interrupt(state.id)) {
+        for text in state.texts.iter().filter(|text| text.chars().count() <= MAX_TEXT) {
+            let goal = all.entry(text.clone()).or_default();
+            goal.text = Some(text.clone());
+            goal.states.insert(state.id);
+        }
+    }
+    for (state, label) in components::labels(connection, known.id)? {
+        if graph.states.contains_key(&state) {
+            let goal = all.entry(label.clone()).or_default();
+            (goal.element, goal.text) = (Some(label), None);
+            goal.states.insert(state);
+        }
+    }
+    for edge in graph.edges.iter().filter(|edge| edge.from != edge.to && !graph.is_interrupt(edge.to)) {
+        if let Some(title) = title_of(edge).filter(|title| !title.is_empty()) {
+            let goal = all.entry(title.to_owned()).or_default();
+            if !goal.is_page() {
+                *goal = Goal::default();
+            }
+            goal.states.insert(edge.to);
+        }
+    }
+    for state in places.iter().filter(|state| !graph.is_interrupt(state.id)) {
+        for name in [state.name.as_deref(), state.title.as_deref(), state.description.as_deref()].into_iter().flatten()
+        {
+            all.insert(name.to_owned(), Goal::page(BTreeSet::from([state.id])));
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the shortest name that contains all the words; `None` if two goals have names of that length.
+fn by_words<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a str> {
+    let wanted = tokens::of_query(words);
+    if wanted.is_empty() {
+        return None;
+    }
+    let fits = |name: &&String| {
+        let own = tokens::of_text(name);
+        wanted.iter().all(|word| word.is_in(&own))
+    };
+    let mut found: Vec<&String> = all.keys().filter(fits).collect();
+    found.sort_by_key(|name| name.chars().count());
+    only_goal(all, found.first()?, found.get(1).filter(|next| next.chars().count() == found[0].chars().count()))
+}
+
+/// Returns the name whose meaning is closest to the words; `None` if it is not close, or another one is as close.
+fn by_meaning<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a str> {
+    let wanted = Builtin::vector(words);
+    let cosine = |name: &String| Builtin::vector(name).iter().zip(&wanted).map(|(a, b)| a * b).sum::<f32>();
+    let mut found: Vec<(f32, &String)> = all.keys().map(|name| (cosine(name), name)).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (best, name) = found.first().filter(|(cosine, _)| *cosine >= MIN_COSINE)?;
+    let rivals = found.iter().skip(1).take_while(|(cosine, _)| best - cosine < MIN_LEAD);
+    let differs = rivals.map(|(_, other)| other).find(|other| !all[**other].states.is_subset(&all[*name].states));
+    only_goal(all, name, differs)
+}
+
+/// Returns a name, unless another name that fits as well means something that is not on the pages of its goal.
+fn only_goal<'a>(all: &'a BTreeMap<String, Goal>, name: &'a String, rival: Option<&&String>) -> Option<&'a str> {
+    rival.is_none_or(|rival| all[*rival].states.is_subset(&all[name].states)).then_some(name.as_str())
+}
