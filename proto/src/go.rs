@@ -19,7 +19,7 @@ act_params! {
         pub element: Option<String> where chars 1..=200,
         /// Text that is to be in sight.
         pub text: Option<String> where chars 1..=200,
-        /// Address of the page to reach, in a browser. It is opened if no known way leads there.
+        /// Address of the page to open, in a browser.
         pub address: Option<String> where chars 1..=2000,
         /// Package of the app in which the goal is; by default the app in front. If another app is in front, it is opened.
         pub app: Option<String> where chars 1..=200,
@@ -56,8 +56,12 @@ words! {
         Disturbed = "disturbed",
         /// An action failed; `failureCause` has its error.
         Failed = "failed",
-        /// The maximum number of steps or the time is used up.
+        /// The maximum number of steps is used up.
         Limit = "limit",
+        /// The time is used up.
+        Timeout = "timeout",
+        /// Another page came instead of the one with the address.
+        Elsewhere = "elsewhere",
         /// The call was cancelled, or its client has gone.
         Cancelled = "cancelled",
         /// The daemon stopped in the middle of the walk.

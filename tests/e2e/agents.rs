@@ -1,4 +1,4 @@
-//! A scripted agent does ten tasks in two ways: it reads the whole page as JSON before each action, or it acts with
+//! A scripted agent does ten tasks, first without memory and then with it, in two ways: it reads the whole page as JSON before each action, or it acts with
 //! `then: "outline"`. It decides only by the output that it has read. The test counts its calls and the tokens in its
 //! context: the commands and their output.
 
@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 
 /// A step of a task.
 enum Step {
-    /// Tap the element with this title.
+    /// Tap the element with this title, which leads to another page.
     Tap(&'static str),
+    /// Tap the element with this title, which does something.
+    Do(&'static str),
     /// Put a text into a field.
     Fill(&'static str, &'static str),
     /// Find the page that shows a text. It is behind one of the rows of the current page.
@@ -22,7 +24,7 @@ enum Step {
     /// Check that a text is on the screen.
     Check(&'static str),
 }
-use Step::{Back, Check, Fill, Find, Tap};
+use Step::{Back, Check, Do, Fill, Find, Tap};
 
 const SETTINGS: &str = "com.android.settings";
 const SHOP: &str = "org.example.shop";
@@ -30,7 +32,7 @@ const BANK: &str = "org.example.bank";
 
 /// App in which each task begins, and its steps.
 const TASKS: [(&str, &[Step]); 10] = [
-    (SETTINGS, &[Tap("Display"), Tap("Dark theme"), Back, Tap("Sound"), Tap("Do Not Disturb"), Check("Vibrate")]),
+    (SETTINGS, &[Tap("Display"), Do("Dark theme"), Back, Tap("Sound"), Do("Do Not Disturb"), Check("Vibrate")]),
     (
         SETTINGS,
         &[
@@ -46,8 +48,8 @@ const TASKS: [(&str, &[Step]); 10] = [
     (SETTINGS, &[Find("camera today"), Check("camera")]),
     (SETTINGS, &[Find("59 GB"), Check("59 GB")]),
     (SETTINGS, &[Tap("About phone"), Check("Practice Phone")]),
-    (BANK, &[Fill("User name", "alice"), Fill("Password", "hunter2"), Tap("Log in"), Check("Savings")]),
-    (SHOP, &[Tap("Chairs"), Tap("Chair 2"), Tap("Add to cart"), Tap("To cart"), Tap("Check out"), Check("Address")]),
+    (BANK, &[Fill("User name", "alice"), Fill("Password", "hunter2"), Do("Log in"), Check("Savings")]),
+    (SHOP, &[Tap("Chairs"), Tap("Chair 2"), Do("Add to cart"), Tap("To cart"), Tap("Check out"), Check("Address")]),
     (SHOP, &[Tap("Me"), Tap("Orders"), Check("No orders"), Back, Tap("Help"), Check("help@example.org")]),
     (SHOP, &[Tap("Search"), Back, Tap("Lamps"), Tap("Lamp 3"), Tap("Reviews"), Check("Customer")]),
     ("org.example.browser", &[Tap("Travel info"), Check("Bags"), Tap("Back to booking"), Check("Travel")]),
@@ -178,9 +180,6 @@ impl Agent<'_> {
 
     /// Finds the page that shows a text.
     fn find(&mut self, text: &str) {
-        if self.remembers && self.follow(text) {
-            return;
-        }
         let mut tried = Vec::new();
         for _ in 0..40 {
             let next = self
@@ -207,21 +206,93 @@ impl Agent<'_> {
         panic!("{text:?} was not found");
     }
 
-    /// Asks for the path to a page and follows it; returns whether it led to the page.
-    fn follow(&mut self, text: &str) -> bool {
-        let (_, path) = self.call(&format!("afctl visual path --to \"{text}\""), "visual.path", json!({"to": text}));
-        let steps = path.as_ref().and_then(|path| path["route"]["steps"].as_array().cloned()).unwrap_or_default();
-        for step in &steps {
-            let label = step["target"]["label"].as_str().expect("a label");
-            self.tap(label.split(',').next().unwrap_or(label));
+    /// Goes to a page or an element by what the memory knows; returns whether it arrived.
+    fn go(&mut self, goal: &str, app: &str) -> bool {
+        let command = format!("afctl go \"{goal}\" --app {app}");
+        let mut params = json!({"goal": goal, "app": app});
+        if self.outlines {
+            params["then"] = json!("outline");
         }
-        !steps.is_empty() && self.page.contains(text)
+        let (text, result) = self.call(&command, "act.goTo", params);
+        let arrived = result.is_some_and(|walk| walk["arrived"] == true);
+        match self.outlines {
+            true if arrived => self.page = text,
+            _ => self.look(),
+        }
+        arrived
     }
 
     fn check(&mut self, text: &str) {
         let command = format!("afctl verify text-contains --text \"{text}\"");
         let (printed, passed) = self.call(&command, "verify.textContains", json!({"text": text}));
         assert!(passed.is_some(), "{text:?}: {printed}\n{}", self.page);
+    }
+
+    fn launch(&mut self, app: &str) {
+        self.act(&format!("afctl launch {app}"), "act.launch", json!({"package": app}));
+        // The app may be in front already, so that nothing has changed.
+        if self.rows().is_empty() {
+            self.look();
+        }
+    }
+
+    /// Does a task by reading each page.
+    fn explore(&mut self, app: &str, steps: &[Step]) {
+        self.launch(app);
+        for step in steps {
+            match step {
+                Tap(title) | Do(title) => self.tap(title),
+                Fill(title, text) => self.fill(title, text),
+                Find(text) => self.find(text),
+                Back => self.back(),
+                Check(text) => self.check(text),
+            }
+        }
+    }
+
+    /// Does a task with what is known of the app: it names the last page or element of each way instead of walking it.
+    fn remember(&mut self, app: &str, steps: &[Step]) {
+        let (mut way, mut opened): (Vec<&Step>, bool) = (Vec::new(), false);
+        for step in steps {
+            match step {
+                Tap(_) | Back | Find(_) => way.push(step),
+                Do(title) => {
+                    if (!way.is_empty() || !opened) && !self.go(title, app) {
+                        self.walk(app, &way, opened);
+                    }
+                    self.tap(title);
+                    (way, opened) = (Vec::new(), true);
+                }
+                Fill(..) | Check(_) => {
+                    match way.last() {
+                        Some(Tap(goal) | Find(goal)) if self.go(goal, app) => {}
+                        None if opened => {}
+                        _ => self.walk(app, &way, opened),
+                    }
+                    (way, opened) = (Vec::new(), true);
+                    match step {
+                        Fill(title, text) => self.fill(title, text),
+                        Check(text) => self.check(text),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Walks a way step by step, because the memory does not know it.
+    fn walk(&mut self, app: &str, way: &[&Step], opened: bool) {
+        if !opened {
+            self.launch(app);
+        }
+        for step in way {
+            match step {
+                Tap(title) | Do(title) => self.tap(title),
+                Find(text) => self.find(text),
+                Back => self.back(),
+                Fill(..) | Check(_) => {}
+            }
+        }
     }
 
     fn work(&mut self, world: &World) -> Cost {
@@ -232,15 +303,9 @@ impl Agent<'_> {
             for name in ["user", "password"] {
                 world.phone.run(json!({"do": "set", "app": BANK, "name": name, "value": ""}));
             }
-            self.act(&format!("afctl launch {app}"), "act.launch", json!({"package": app}));
-            for step in *steps {
-                match step {
-                    Tap(title) => self.tap(title),
-                    Fill(title, text) => self.fill(title, text),
-                    Find(text) => self.find(text),
-                    Back => self.back(),
-                    Check(text) => self.check(text),
-                }
+            match self.remembers {
+                true => self.remember(app, steps),
+                false => self.explore(app, steps),
             }
         }
         self.cost
@@ -248,7 +313,7 @@ impl Agent<'_> {
 }
 
 #[test]
-fn outlines_cost_a_sixth_of_the_tokens_and_half_of_the_calls() {
+fn outlines_cost_a_sixth_of_the_tokens_and_memory_saves_half_of_the_calls() {
     let counter = Tokenizers::default().counter("gpt-4o");
     let count = |text: &str| counter.count(text);
     let costs = [false, true].map(|outlines| {
@@ -272,7 +337,14 @@ fn outlines_cost_a_sixth_of_the_tokens_and_half_of_the_calls() {
         let (tokens, calls) = (new.tokens as f64 / old.tokens as f64, new.calls as f64 / old.calls as f64);
         println!("{memory}: {old:?} as JSON, {new:?} as outlines: {tokens:.3} of the tokens, {calls:.3} of the calls");
         assert!(tokens <= 0.16, "{memory}: {tokens:.3} of the tokens");
-        assert!(calls <= 0.57, "{memory}: {calls:.3} of the calls");
+        // With memory there is less to read, so outlines save fewer calls.
+        assert!(calls <= [0.57, 0.65][i], "{memory}: {calls:.3} of the calls");
     }
-    assert!(costs[1][1].calls < costs[1][0].calls && costs[1][1].tokens < costs[1][0].tokens, "memory saves nothing");
+    let [without, with] = costs[1];
+    let (calls, tokens) = (with.calls as f64 / without.calls as f64, with.tokens as f64 / without.tokens as f64);
+    println!("with memory {calls:.3} of the calls and {tokens:.3} of the tokens without");
+    assert!(
+        calls <= 0.6 && tokens <= 0.7,
+        "memory saves too little: {calls:.3} of the calls, {tokens:.3} of the tokens"
+    );
 }

@@ -260,7 +260,8 @@ fn daemon_that_is_killed_in_the_middle_does_nothing_twice() {
     let mut client = world.client();
     let walk = client.ok("act.goTo", json!({"goal": "Maps", "requestKey": "walk"}));
     assert_eq!((&walk["replayed"], &walk["stopped"]), (&json!(true), &json!("interrupted")), "{walk}");
-    assert_eq!(steps(&walk), ["tap row \"Library\" -> Library"], "the step whose outcome is unknown is an event");
+    assert_eq!(steps(&walk), ["tap row \"Library\" -> Library", "tap row \"Maps\" -> ?"], "{walk}");
+    assert_eq!(walk["steps"][1]["failureCause"], "OUTCOME_UNKNOWN", "whether it was sent is not known");
     assert_eq!(world.phone.hits("tap").len(), 2, "nothing was done again");
     let events = client.ok("memory.log", json!({"limit": 1}));
     assert_eq!(events["events"][0]["status"], "unknown", "{events}");

@@ -199,6 +199,9 @@ fn act(outcome: &Outcome, data: &Value) -> String {
 /// Returns how a walk ended, one line for each step that did not lead where it should, and the page.
 fn walk(data: &Value) -> String {
     let mut text = data["text"].as_str().map(safe::line).unwrap_or_default();
+    if data["replayed"] == Value::Bool(true) {
+        text.push_str(" (recorded result; nothing was done)");
+    }
     for step in data["steps"].as_array().into_iter().flatten() {
         let word = |key: &str| step[key].as_str().map(safe::line);
         let Some(action) = word("action") else { continue };

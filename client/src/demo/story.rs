@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::time::Duration;
 
-use afd_proto::act::{
-    ActBack, ActScroll, ActScrollTo, ActTap, Direction, PlainParams, ScrollParams, ScrollToParams, TapParams, Then,
-};
-use afd_proto::graph::{GraphFormat, GraphParams, PathParams, VisualGraph, VisualPath};
+use afd_proto::act::{ActBack, ActScroll, ActTap, Direction, PlainParams, ScrollParams, TapParams, Then};
+use afd_proto::go::{ActGoTo, GoToParams};
+use afd_proto::graph::{GraphFormat, GraphParams, VisualGraph};
 use afd_proto::memory::{LogParams, MemoryLog, MemoryStats, StatsParams};
 use afd_proto::observe::{Format, ObservePage, ObserveRefs, PageParams, RefsParams};
 use afd_proto::recover::RecoverRelaunch;
@@ -193,32 +192,24 @@ impl Story {
         self.world.control_phone("scene", &json!({"app": SETTINGS}))?;
         self.world.control_phone("scroll", &json!({"pixels": -9999}))?;
         (self.cost, self.session) = (Cost::default(), Some(TOMORROW.to_owned()));
-        let page = self.look()?;
-        print_page(&page);
-        self.step(&format!("Ask the memory for the path (afctl visual path --to \"{}\")", self.setting));
-        let params = PathParams { to: self.setting.to_owned(), session: self.session.clone(), ..PathParams::default() };
-        let path = self.must::<VisualPath>(&params)?;
-        say(&format!("    {}", path.text));
-        self.read(Some(path.text));
-        for step in path.route.into_iter().flat_map(|route| route.steps) {
-            let label = step.selector.and_then(|selector| selector.value).ok_or("the way has a step without a name")?;
-            self.step(&format!("Follow it (afctl tap \"{label}\")"));
-            let there = match self.tap(&label, Then::Outline) {
-                Err(error) if error.code == ErrorCode::TargetNotFound.name() => {
-                    say(&format!(
-                        "    {}",
-                        paint(DIM, &format!("not visible yet (afctl scroll-to \"{label}\" --exact-match)"))
-                    ));
-                    let session = self.session.clone();
-                    let params =
-                        ScrollToParams { text: label.clone(), exact_match: true, session, ..ScrollToParams::default() };
-                    self.must::<ActScrollTo>(&params)?;
-                    self.tap(&label, Then::Outline)?
-                }
-                there => there?,
-            };
-            print_page(&there);
+        self.step(&format!("Go there by the way that the memory knows (afctl go \"{}\")", self.setting));
+        let params = GoToParams {
+            goal: Some(self.setting.to_owned()),
+            then: Some(Then::Outline),
+            session: self.session.clone(),
+            ..GoToParams::default()
+        };
+        let walk = self.must::<ActGoTo>(&params)?.body;
+        say(&format!("    {}", walk.text));
+        for step in &walk.steps {
+            say(&indent(&paint(DIM, &step.action)));
         }
+        if !walk.arrived {
+            return Err(walk.text.into());
+        }
+        let there = self.read(walk.look.and_then(|look| look.observation).and_then(|page| page.outline));
+        self.read(Some(walk.text));
+        print_page(&there);
         self.flip()?;
         Ok(self.cost)
     }

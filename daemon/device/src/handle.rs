@@ -209,6 +209,14 @@ impl Device {
         self.actor.lease.take(session, ttl)
     }
 
+    /// Takes or extends the lease for an operation of several actions, see [`Lease::extend`](super::lease::Lease::extend).
+    ///
+    /// # Errors
+    /// [`Busy`] if another session holds the lease.
+    pub fn extend_lease(&self, session: &str, own: Option<u64>, ttl: Duration) -> Result<Option<u64>, Busy> {
+        self.actor.lease.extend(session, own, ttl)
+    }
+
     /// Ends the lease with this generation, unless it has been taken or renewed again since.
     pub fn end_lease(&self, generation: u64) {
         self.actor.lease.end(generation);

@@ -71,6 +71,28 @@ impl Lease {
         Ok((lease, generation))
     }
 
+    /// Takes the lease for at least `ttl`, or extends the one with this generation. A lease that the session took in
+    /// another way stays as it is. Returns the generation if the lease is the caller's.
+    ///
+    /// # Errors
+    /// [`Busy`] if another session holds the lease.
+    pub fn extend(&self, session: &str, own: Option<u64>, ttl: Duration) -> Result<Option<u64>, Busy> {
+        {
+            let mut slot = self.0.lock();
+            if let Some(held) = Self::holder(&mut slot).filter(|held| held.session != session) {
+                return Err(Busy(held));
+            }
+            if let Some(held) = slot.as_mut() {
+                if own == Some(held.generation) {
+                    held.until = held.until.max(Instant::now() + ttl);
+                    return Ok(own);
+                }
+                return Ok(None);
+            }
+        }
+        self.take(session, ttl).map(|(_, generation)| Some(generation))
+    }
+
     /// Releases the lease if this session holds it. Returns whether the lease was released.
     pub fn release(&self, session: &str) -> bool {
         let mut slot = self.0.lock();
@@ -102,6 +124,20 @@ impl Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn extending_leaves_a_lease_that_was_taken_in_another_way() {
+        let (lease, ttl) = (Lease::default(), Duration::from_secs(5));
+        let own = lease.extend("a", None, ttl).expect("free");
+        assert!(own.is_some() && lease.extend("a", own, ttl) == Ok(own));
+        lease.take("a", Duration::from_secs(60)).expect("taken by a call of its own");
+        assert_eq!(lease.extend("a", own, ttl), Ok(None));
+        lease.end(own.unwrap_or_default());
+        assert_eq!(lease.current().map(|held| held.remaining_ms), Some(60_000));
+        assert!(lease.extend("b", None, ttl).is_err());
+        tokio::time::advance(Duration::from_secs(61)).await;
+        assert!(lease.extend("b", None, ttl).expect("free again").is_some());
+    }
 
     #[tokio::test(start_paused = true)]
     async fn lease_expires_and_can_be_renewed() {

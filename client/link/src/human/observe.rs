@@ -261,7 +261,7 @@ fn scrolled(reply: &Reply<ScrollToResult>) -> String {
 fn walked(reply: &Reply<GoToResult>) -> String {
     let GoToResult { arrived, text, steps, duration_ms, replayed, look, .. } = &reply.body;
     let replayed = if *replayed { paint(WARN, " (recorded result; nothing was done)") } else { String::new() };
-    let ended = if *arrived { paint(GOOD, "done") } else { paint(BAD, "stopped") };
+    let mark = if *arrived { GOOD } else { BAD };
     let step = |step: &GoStep| {
         let led = step.led_to.as_deref().map(|page| format!(" -> \"{}\"", safe::line(page))).unwrap_or_default();
         let missed = match (&step.failure_cause, step.as_expected, &step.expected) {
@@ -273,7 +273,8 @@ fn walked(reply: &Reply<GoToResult>) -> String {
     };
     let steps: String = steps.iter().map(step).collect();
     let text = safe::line(text);
-    format!("{ended} {text}{replayed} {}\n{steps}", paint(DIM, &format!("{duration_ms} ms"))) + &looked(look.as_ref())
+    let text = paint(mark, &text);
+    format!("{text}{replayed} {}\n{steps}", paint(DIM, &format!("{duration_ms} ms"))) + &looked(look.as_ref())
 }
 
 fn shell(reply: &Reply<ShellResult>) -> String {

@@ -4,7 +4,7 @@
 //! of their hashes. Equal headings mean the same page, unless controls and shapes or the selected tab differ. Different
 //! headings separate pages, unless the heading is content: the name of a recipe varies while the controls around it
 //! stay. A heading that is also the label of a control on the other page is a destination, not content. A page in
-//! another language shares no text with the known one. [`same_places`] then compares element positions and shapes, and
+//! another language shares no text with the known one, and the texts of both do not show the same language. [`same_places`] then compares element positions and shapes, and
 //! the best match must beat all others by [`MARGIN`].
 //!
 //! Invariant: an uncertain capture becomes a new page.
@@ -215,6 +215,11 @@ pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
     let of = |kind: Kind| (a.of(kind), b.of(kind));
     let (lead, navigation, texts, controls) = (of(Kind::Lead), of(Kind::Navigation), of(Kind::Label), of(Kind::Chrome));
     let heading = a.heading().is_some() && a.heading() == b.heading();
+    // Two dialogs of an app often look alike. If both are in the same language, neither is a translation of the other.
+    let languages = of(Kind::Language);
+    if !languages.0.is_empty() && languages.0 == languages.1 {
+        return false;
+    }
     if heading || overlap(navigation.0, navigation.1) >= SAME_NAVIGATION {
         return false;
     }

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
 use super::{label, mask};
+use afd_base::text::language::Language;
 
 /// Maximum number of distinct resource ids with which a page counts as having few ids. System-defined ids are ignored.
 const MAX_IDS: usize = 2;
@@ -17,6 +18,8 @@ const MAX_LABEL: usize = 40;
 const MAX_HASHES: usize = 600;
 /// Maximum number of elements whose places are kept as evidence of a page.
 const MAX_PLACES: usize = 150;
+/// Maximum number of texts from which the language of a page is told.
+const MAX_TEXTS: usize = 40;
 /// Maximum height of text that counts as a single line, in grid cells.
 const ONE_LINE: i64 = 2;
 /// Height of the area at the top of a page that contains its bar, per mille of the screen height.
@@ -58,6 +61,8 @@ pub enum Kind {
     Navigation = 12,
     /// An element with its left edge and height, regardless of its vertical position.
     Shape = 13,
+    /// Language of the texts of a dialog, if they show it.
+    Language = 15,
 }
 
 /// The sort of heading that a page has.
@@ -180,6 +185,9 @@ pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence
     if let Some(lead) = page.lead() {
         put(Kind::Lead, &lead);
     }
+    if let Some(language) = page.language().filter(|_| dialog) {
+        put(Kind::Language, &format!("{language:?}"));
+    }
     for place in page.places() {
         put(Kind::Place, &place.0);
         put(Kind::Shape, &place.1);
@@ -231,6 +239,12 @@ impl<'a> Page<'a> {
 
     fn words(&self, index: usize) -> Option<&'a str> {
         label::own_words(self.node(index)).map(str::trim)
+    }
+
+    /// Returns the language of the page's texts, if they show it.
+    fn language(&self) -> Option<Language> {
+        let texts: Vec<&str> = self.nodes.iter().filter_map(|i| self.words(*i)).take(MAX_TEXTS).collect();
+        Language::of(&texts.join(". "))
     }
 
     fn acts(&self, index: usize) -> bool {

@@ -1,6 +1,6 @@
 //! Risky elements: elements whose names say that they delete, pay, buy, send, publish, sign out or reset something.
 //!
-//! Idea: the words of a name are compared with a list of phrases in fifteen languages (`risky.txt`) and with the words
+//! Idea: the words of a name are compared with a list of phrases in sixteen languages (`risky.txt`) and with the words
 //! of the user. Every language is compared, because the language of a short name cannot be determined. A name that says
 //! the opposite ("Don't send", "Cancel") is not risky, nor is a long sentence that mentions the word in its middle. The
 //! resource id counts for buttons and pictures only, because the ids of rows often name what a row shows (`post_row`).
@@ -20,15 +20,13 @@ use super::screen::Screen;
 use super::snapshot::Flag;
 use super::{structure, target};
 
-/// Maximum number of words in a name that may contain a risky phrase anywhere but at its beginning.
-const MAX_WORDS: usize = 5;
+/// Maximum number of words, without numbers, in a name that may contain a risky phrase anywhere but at its beginning.
+const MAX_WORDS: usize = 7;
 /// Phrases by language, separated by semicolons.
 const PHRASES: &str = include_str!("risky.txt");
-/// Words that reverse the meaning of a name.
-const REVERSING: &[&str] = &[
-    "don't", "dont", "not", "never", "without", "undo", "keep", "nicht", "ohne", "ne", "pas", "sans", "no", "sin",
-    "non", "senza", "não", "sem", "niet", "zonder", "nie", "bez", "не", "без",
-];
+/// Words that reverse the meaning of a phrase directly after them.
+const REVERSING: &[&str] =
+    &["don't", "dont", "not", "never", "undo", "nicht", "pas", "no", "non", "não", "niet", "nie", "inte", "не"];
 /// Names of buttons that agree with the text of a dialog.
 const AGREEING: &[&str] = &[
     "ok",
@@ -85,9 +83,8 @@ const AGREEING: &[&str] = &[
     "हाँ",
     "ठीक है",
 ];
-/// Parts of a resource id that mean the opposite of a risky part beside them.
-const REVERSING_PARTS: &[&str] =
-    &["cancel", "dismiss", "close", "undo", "no", "skip", "later", "hint", "label", "title"];
+/// Parts of a resource id that mean the opposite of a risky part directly before or after them.
+const REVERSING_PARTS: &[&str] = &["cancel", "dismiss", "undo", "no", "not", "skip", "later"];
 
 /// The phrases that make a name risky.
 #[derive(Debug, Clone, Default)]
@@ -116,10 +113,12 @@ fn is_unspaced(phrase: &str) -> bool {
 /// Phrases by their first word.
 type ByFirstWord = HashMap<String, Vec<Vec<String>>>;
 
-/// The phrases of `risky.txt`: those in words, and those in scripts that do not separate words.
+/// The phrases of `risky.txt`: those in words, those in scripts that do not separate words, and those that are harmless
+/// although they contain one of the others.
 struct Listed {
     spaced: ByFirstWord,
     unspaced: Vec<String>,
+    harmless: Vec<String>,
 }
 
 fn by_first_word(phrases: impl Iterator<Item = Vec<String>>) -> ByFirstWord {
@@ -135,20 +134,29 @@ fn by_first_word(phrases: impl Iterator<Item = Vec<String>>) -> ByFirstWord {
 fn listed() -> &'static Listed {
     static PARSED: OnceLock<Listed> = OnceLock::new();
     PARSED.get_or_init(|| {
-        let all = PHRASES.lines().filter_map(|line| line.split_once(": ")).flat_map(|(_, list)| list.split("; "));
-        let (unspaced, spaced): (Vec<&str>, Vec<&str>) = all.partition(|phrase| is_unspaced(phrase));
+        let lines = || PHRASES.lines().filter_map(|line| line.split_once(": "));
+        let of = |harmless: bool| {
+            let lists = lines().filter(move |(name, _)| (*name == "harmless") == harmless);
+            lists.flat_map(|(_, list)| list.split("; "))
+        };
+        let (unspaced, spaced): (Vec<&str>, Vec<&str>) = of(false).partition(|phrase| is_unspaced(phrase));
         Listed {
             spaced: by_first_word(spaced.into_iter().map(words)),
             unspaced: unspaced.into_iter().map(fold).collect(),
+            harmless: of(true).map(fold).collect(),
         }
     })
 }
 
-/// Returns whether one of the phrases follows in a name, at one of the first `places` words.
-fn has_phrase(name: &[String], table: &ByFirstWord, places: usize) -> bool {
+/// Returns whether one of the phrases follows in a name, at one of the first `places` words. `reversing` words directly
+/// before it, and if `both_sides` is set directly after it, reverse its meaning.
+fn has_phrase(name: &[String], table: &ByFirstWord, places: usize, (reversing, both_sides): (&[&str], bool)) -> bool {
+    let reverses = |word: Option<&String>| word.is_some_and(|word| reversing.contains(&word.as_str()));
     let starts = |at: usize| {
-        let phrases = table.get(&name[at]);
-        phrases.into_iter().flatten().any(|phrase| name[at..].starts_with(phrase))
+        let phrases = table.get(&name[at]).into_iter().flatten().filter(|phrase| name[at..].starts_with(phrase));
+        let before = at.checked_sub(1).and_then(|before| name.get(before));
+        let after = |phrase: &Vec<String>| both_sides && reverses(name.get(at + phrase.len()));
+        !reverses(before) && phrases.into_iter().any(|phrase| !after(phrase))
     };
     (0..name.len().min(places)).any(starts)
 }
@@ -187,19 +195,20 @@ impl RiskRules {
 
     /// Returns whether one of the phrases in words is in a name, at one of the first `places` words.
     fn has_phrase(&self, name: &[String], places: usize) -> bool {
-        has_phrase(name, &listed().spaced, places) || has_phrase(name, &self.risky, places)
+        let tables = [&listed().spaced, &self.risky];
+        tables.into_iter().any(|table| has_phrase(name, table, places, (REVERSING, false)))
     }
 
     /// Returns whether a name is risky.
     pub fn is_risky_name(&self, name: &str) -> bool {
-        let own = words(name);
-        if own.is_empty() || self.is_harmless(name) || own.iter().any(|word| REVERSING.contains(&word.as_str())) {
+        let (own, folded) = (words(name), fold(name));
+        if own.is_empty() || self.is_harmless(name) || listed().harmless.iter().any(|phrase| folded.contains(phrase)) {
             return false;
         }
-        let folded = fold(name);
         let short = folded.chars().count() <= 2 * MAX_WORDS;
         let says = |phrase: &String| folded.starts_with(phrase) || (short && folded.contains(phrase));
-        self.has_phrase(&own, if own.len() <= MAX_WORDS { own.len() } else { 1 }) || listed().unspaced.iter().any(says)
+        let counted = own.iter().filter(|word| !word.contains(|c: char| c.is_numeric())).count();
+        self.has_phrase(&own, if counted <= MAX_WORDS { own.len() } else { 1 }) || listed().unspaced.iter().any(says)
     }
 
     /// Returns whether the resource id of a button or picture is risky.
@@ -208,8 +217,8 @@ impl RiskRules {
             return false;
         };
         let parts = parts_of_id(id);
-        let reversed = parts.iter().any(|part| REVERSING_PARTS.contains(&part.as_str()));
-        !reversed && !self.is_harmless(id.rsplit('/').next().unwrap_or(id)) && self.has_phrase(&parts, parts.len())
+        let says = |table| has_phrase(&parts, table, parts.len(), (REVERSING_PARTS, true));
+        !self.is_harmless(id.rsplit('/').next().unwrap_or(id)) && (says(&listed().spaced) || says(&self.risky))
     }
 
     fn is_risky_element(&self, role: Role, name: Option<&str>, id: Option<&str>) -> bool {
@@ -298,6 +307,10 @@ mod tests {
             "भुगतान करें",
             "Çıkış yap",
             "Uitloggen",
+            "Delete without saving",
+            "Confirm and pay $1,299.00",
+            "Yes, delete this conversation for everyone",
+            "Delete chat \"No worries\"",
         ] {
             assert!(is_risky(name), "{name}");
         }

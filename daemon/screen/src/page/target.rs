@@ -59,20 +59,6 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
     found.next().filter(|_| found.next().is_none())
 }
 
-/// Like [`locate`], but finds an element whose title has changed, for example with the language: the only ref with its
-/// role, resource id and path. A list has many rows with the same id, so their titles are needed.
-pub fn locate_by_id(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Option<usize> {
-    let id = wanted.res_id.as_ref()?;
-    let same = |i: &usize| {
-        let node = &snapshot.nodes[refs[*i].node];
-        node.res_id.as_ref() == Some(id)
-            && (wanted.role == Role::Any || node.role == wanted.role)
-            && (wanted.path.is_none() || describe(snapshot, refs[*i].node).path == wanted.path)
-    };
-    let mut found = (0..refs.len()).filter(same);
-    found.next().filter(|_| found.next().is_none())
-}
-
 /// Returns a selector that matches only this element among the refs, by label or resource id. Returns `None` if there
 /// is no such selector.
 pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Option<TargetSelector> {

@@ -8,6 +8,7 @@ use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::{Error, Result};
 use afd_experience::memory::Place;
 use afd_screen::page::outline::quoted;
+use afd_screen::page::risk::RiskRules;
 use afd_screen::page::target;
 
 /// An element of a page, described so that it can be found on a later screen of the same page.
@@ -17,13 +18,16 @@ pub(in crate::app) struct DescribedTarget {
     pub target: Target,
     /// The page. App, activity and title must be equal when the element is touched.
     pub page: Place,
+    /// Rules by which the element must not be risky; `None` if it may be.
+    pub unless_risky: Option<RiskRules>,
 }
 
 impl DescribedTarget {
     /// Returns the node of the element on a screen.
     ///
     /// # Errors
-    /// `REF_ALIAS_STALE` if another page is in front, `TARGET_NOT_FOUND` if the page has no such element.
+    /// `REF_ALIAS_STALE` if another page is in front or the element is risky, `TARGET_NOT_FOUND` if the page has no such
+    /// element.
     pub(super) fn find(&self, capture: &ScreenCapture) -> Result<usize> {
         let (then, now) = (&self.page, capture.place());
         if then.app != now.app || then.activity != now.activity || then.title != now.title || then.dialog != now.dialog
@@ -33,6 +37,14 @@ impl DescribedTarget {
                 .details(json!({"then": then.activity, "now": now.activity})));
         }
         let found = target::locate(capture.snapshot(), capture.refs(), &self.target);
+        let is_risky = |index: &usize| {
+            let rules = self.unless_risky.as_ref();
+            rules.is_some_and(|rules| rules.is_risky(capture.snapshot(), &capture.refs()[*index]))
+        };
+        if found.as_ref().is_some_and(is_risky) {
+            return Err(Error::new(ErrorCode::RefAliasStale, "the element is risky now")
+                .hint("observe the page, then decide again"));
+        }
         found.map(|index| capture.refs()[index].node).ok_or_else(|| {
             let name = target::title(&self.target).unwrap_or_else(|| self.target.role.word());
             Error::new(

@@ -202,6 +202,12 @@ impl Call {
         };
         // Another session may have taken the lease while this call was queued.
         self.device().check_lease(&self.echo.session)?;
+        if scope.is_asked_to_stop() {
+            return Err(scope::cancelled());
+        }
+        if plan.decided_at.is_some_and(|inputs| inputs != self.device().inputs()) {
+            return Err(Error::new(ErrorCode::Conflict, "another call acted on the device meanwhile"));
+        }
         let mut event = self.new_event(&plan, request, &guard);
         let resolved = match self.resolve_target(plan.target_spec.as_ref(), &guard, &mut event).await {
             Ok(resolved) => resolved,

@@ -21,6 +21,9 @@ pub(in crate::app) struct Plan {
     pub evidence: Option<Value>,
     /// Whether the device's output is returned to the caller but kept out of the recorded event.
     pub private: bool,
+    /// Number of inputs that the device had received when the action was decided. If it has received more by the time of
+    /// the action, nothing is sent. `None` if the action does not depend on it.
+    pub decided_at: Option<u64>,
 }
 
 impl Plan {
@@ -33,6 +36,7 @@ impl Plan {
             steps,
             evidence: None,
             private: false,
+            decided_at: None,
         }
     }
 

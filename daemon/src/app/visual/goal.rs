@@ -1,12 +1,14 @@
 //! Goals: the pages, elements and texts that a caller's words can mean in an app or site.
 //!
-//! The interpretations are tried in this order, and the first that fits is taken: a state, the page behind an element
-//! with this title, an element, a text, an element or page whose name contains all the words, one whose name has the
+//! The interpretations are tried in this order, and the first that fits is taken: a state, a page with this title
+//! (without the name of its site), the page behind an element with this title, an element, a text, an element or page whose name contains all the words, one whose name has the
 //! same meaning. Meanings are compared by the vectors of the built-in model, which knows the usual words of apps in
 //! several languages. A meaning counts only if it is close ([`MIN_COSINE`]) and clearly closer than the next one
 //! ([`MIN_LEAD`]), because a walk to a wrong page costs more than an error.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use afd_proto::visual::StateKind;
 
 use super::find;
 use crate::app::Result;
@@ -21,10 +23,14 @@ use afd_screen::page::target;
 use afd_store::{Connection, Result as Stored};
 
 /// Minimum cosine of two names with the same meaning.
-const MIN_COSINE: f32 = 0.5;
+const MIN_COSINE: f32 = 0.53;
 /// Minimum difference between the cosines of the closest name and of the next one.
 const MIN_LEAD: f32 = 0.06;
 
+/// Minimum share of the attempts at an element that led to a page for the page to be behind the element.
+const MIN_SHARE: f64 = 0.3;
+/// What separates the name of a page from the name of its site in a title.
+const SITE_MARKS: [&str; 4] = [" - ", " | ", " \u{2013} ", " \u{b7} "];
 /// Maximum length of a text whose words or meaning may be the goal, in characters. A longer one is no name.
 const MAX_TEXT: usize = 60;
 
@@ -88,7 +94,8 @@ fn title_of(edge: &Edge) -> Option<&str> {
 pub(super) fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     let wanted = fold(title);
     let titled = |edge: &&Edge| edge.from != edge.to && title_of(edge).is_some_and(|own| fold(own) == wanted);
-    let pages = graph.edges.iter().filter(titled).map(|edge| edge.to);
+    // An outcome that was rare may have had another cause.
+    let pages = graph.edges.iter().filter(titled).filter(|edge| edge.success_rate >= MIN_SHARE).map(|edge| edge.to);
     // What appears on its own is not behind the element.
     pages.filter(|state| !graph.is_interrupt(*state)).collect()
 }
@@ -148,6 +155,17 @@ fn showing(places: &[&State], text: &str) -> BTreeSet<i64> {
     if whole.is_empty() { with(&|own| own.contains(&wanted)) } else { whole }
 }
 
+/// Returns the pages whose title is a name, without the name of their site. Several pages of one name are as good.
+fn titled(places: &[&State], name: &str) -> BTreeSet<i64> {
+    let wanted = fold(name);
+    let is_named = |state: &&&State| {
+        let title = state.title.as_deref().or(state.name.as_deref()).unwrap_or_default();
+        let own = SITE_MARKS.iter().filter_map(|mark| title.split_once(mark)).map(|(own, _)| own);
+        own.chain([title]).any(|own| fold(own) == wanted)
+    };
+    places.iter().filter(is_named).map(|state| state.id).collect()
+}
+
 /// Returns the goal that is named by words, see the module's documentation.
 fn named(
     connection: &Connection,
@@ -156,7 +174,13 @@ fn named(
     places: &[&State],
     words: &str,
 ) -> Stored<Option<Goal>> {
-    let behind = led_to(graph, words);
+    let titled = titled(places, words);
+    if !titled.is_empty() {
+        return Ok(Some(Goal::page(titled)));
+    }
+    // An element that opens a dialog does something: the caller wants the element.
+    let is_page = |state: &i64| graph.states.get(state).is_some_and(|state| state.kind == StateKind::Page);
+    let behind: BTreeSet<i64> = led_to(graph, words).into_iter().filter(is_page).collect();
     if !behind.is_empty() {
         return Ok(Some(Goal::page(behind)));
     }
@@ -226,23 +250,36 @@ fn by_words<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a str>
         wanted.iter().all(|word| word.is_in(&own))
     };
     let mut found: Vec<&String> = all.keys().filter(fits).collect();
-    found.sort_by_key(|name| name.chars().count());
-    only_goal(all, found.first()?, found.get(1).filter(|next| next.chars().count() == found[0].chars().count()))
+    // A text may be what someone wrote, so pages and elements go first.
+    let rank = |name: &String| (all[name].text.is_some(), name.chars().count());
+    found.sort_by_key(|name| rank(name));
+    let best = *found.first()?;
+    let rivals = found.iter().copied().skip(1).take_while(|name| rank(name) == rank(best));
+    only_goal(all, best, rivals)
+}
+
+/// Returns the numbers in a name. Names with other numbers mean other things, however alike they are.
+fn numbers(name: &str) -> Vec<&str> {
+    name.split(|c: char| !c.is_numeric()).filter(|number| !number.is_empty()).collect()
 }
 
 /// Returns the name whose meaning is closest to the words; `None` if it is not close, or another one is as close.
 fn by_meaning<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a str> {
     let wanted = Builtin::vector(words);
     let cosine = |name: &String| Builtin::vector(name).iter().zip(&wanted).map(|(a, b)| a * b).sum::<f32>();
-    let mut found: Vec<(f32, &String)> = all.keys().map(|name| (cosine(name), name)).collect();
+    let alike = all.keys().filter(|name| numbers(name) == numbers(words));
+    let mut found: Vec<(f32, &String)> = alike.map(|name| (cosine(name), name)).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let (best, name) = found.first().filter(|(cosine, _)| *cosine >= MIN_COSINE)?;
     let rivals = found.iter().skip(1).take_while(|(cosine, _)| best - cosine < MIN_LEAD);
-    let differs = rivals.map(|(_, other)| other).find(|other| !all[**other].states.is_subset(&all[*name].states));
-    only_goal(all, name, differs)
+    only_goal(all, name, rivals.map(|(_, other)| *other))
 }
 
 /// Returns a name, unless another name that fits as well means something that is not on the pages of its goal.
-fn only_goal<'a>(all: &'a BTreeMap<String, Goal>, name: &'a String, rival: Option<&&String>) -> Option<&'a str> {
-    rival.is_none_or(|rival| all[*rival].states.is_subset(&all[name].states)).then_some(name.as_str())
+fn only_goal<'a>(
+    all: &'a BTreeMap<String, Goal>,
+    name: &'a String,
+    mut rivals: impl Iterator<Item = &'a String>,
+) -> Option<&'a str> {
+    rivals.all(|rival| all[rival].states.is_subset(&all[name].states)).then_some(name.as_str())
 }

@@ -1,7 +1,7 @@
 //! Tries elements that the memory does not know, where the known ways end.
 //!
-//! Only elements that usually lead to another page are tried: buttons, rows and pictures that are enabled and have a
-//! name, and are neither risky nor switches or fields. Those that share words with the goal come first, then those that
+//! Only elements that usually lead to another page are tried: rows, the links of sites, and buttons and pictures that share
+//! words with the goal. They are enabled, have a name, are not risky, and are neither switches nor fields. Those that share words with the goal come first, then those that
 //! were never tried, then those that lead to known pages which the walk has not seen; pictures come last, because most of
 //! them lead back.
 
@@ -13,8 +13,19 @@ use super::step::Step;
 use crate::app::observe::screen_capture::ScreenCapture;
 use afd_base::text::tokens;
 use afd_experience::visual::graph::Edge;
+use afd_screen::page::folding::fold;
 use afd_screen::page::snapshot::Flag;
-use afd_screen::page::{naming, target};
+use afd_screen::page::{element_state, naming, target};
+
+/// Returns whether touching an element changes what it shows: a switch, or a row with one, or a field.
+pub(super) fn changes_setting(capture: &ScreenCapture, index: usize) -> bool {
+    let snapshot = capture.snapshot();
+    snapshot.nodes[index].is(Flag::Editable)
+        || element_state::is_on(snapshot, index).is_some()
+        || snapshot
+            .subtree(index)
+            .any(|i| snapshot.nodes[i].role == Role::Switch || snapshot.nodes[i].checked.is_some())
+}
 
 /// Rank of an element: the number of words that it shares with the goal, whether it was never tried, and whether it is
 /// more than a picture.
@@ -39,8 +50,9 @@ impl Walk<'_> {
                 continue;
             };
             let described = target::describe(snapshot, element.node);
-            let is_risky = !self.params.allow_risky && self.rules.is_risky(snapshot, element);
-            if described.ordinal.is_some() || is_risky || self.tried.contains(&key(name)) {
+            let is_harmful = changes_setting(capture, element.node)
+                || (!self.params.allow_risky && self.rules.is_risky(snapshot, element));
+            if described.ordinal.is_some() || is_harmful || self.tried.contains(&key(name)) {
                 continue;
             }
             let known = state.map(|state| self.known_from(state, &described)).unwrap_or_default();
@@ -49,6 +61,12 @@ impl Walk<'_> {
             }
             let own = tokens::of_text(name);
             let common = wanted.iter().filter(|word| word.is_in(&own)).count();
+            // Buttons do something, and pictures in a bar lead back, unless their names say otherwise. Links are what sites
+            // are made of.
+            let is_link = node.role == Role::Row || capture.structures().is_some_and(|s| s.front.site.is_some());
+            if common == 0 && !is_link {
+                continue;
+            }
             let rank = (common, known.is_empty(), node.role != Role::Image);
             if best.as_ref().is_none_or(|(_, most, _)| rank > *most) {
                 best = Some((index, rank, name.to_owned()));
@@ -62,10 +80,23 @@ impl Walk<'_> {
         Some(Step::plain(GoStepKind::Explore, plan))
     }
 
+    /// Returns whether an element with the name of the goal is in sight, and may be tried.
+    pub(super) fn can_try_goal(&self, capture: &ScreenCapture) -> bool {
+        let (snapshot, refs) = (capture.snapshot(), capture.refs());
+        let wanted = fold(self.asked.words().0);
+        let page = capture.place();
+        refs.iter().filter(|r| fold(&r.label.title) == wanted).any(|r| {
+            let leads = matches!(snapshot.nodes[r.node].role, Role::Button | Role::Row | Role::Image | Role::View);
+            let is_new = !self.tried.contains(&format!("{:?}|{:?}|{}", page.page_key, page.title, r.label.title));
+            let is_risky = !self.params.allow_risky && self.rules.is_risky(snapshot, r);
+            leads && is_new && !is_risky && !changes_setting(capture, r.node)
+        })
+    }
+
     /// Returns the states to which an element of a state is known to lead.
     fn known_from(&self, state: i64, described: &Target) -> Vec<i64> {
         let wanted = target::key(described);
-        let edges = self.map.iter().flat_map(|map| &map.graph.edges).filter(|edge| edge.from == state);
+        let edges = self.graph.iter().flat_map(|graph| &graph.edges).filter(|edge| edge.from == state);
         let is_same = |edge: &&Edge| {
             let known = edge.what.as_ref().and_then(|action| action.target.as_ref());
             known.is_some_and(|known| target::key(known) == wanted)

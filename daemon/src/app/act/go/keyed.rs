@@ -22,6 +22,7 @@ pub(super) fn of(core: &Arc<Core>, params: &GoToParams) -> Result<Option<Key>> {
     }
     let mut asked = params.clone();
     (asked.request_key, asked.then, asked.device, asked.session) = (None, None, None, None);
+    (asked.url, asked.token) = (None, None);
     let hash = core.experience.secrets.hash(&serde_json::to_string(&asked).unwrap_or_default());
     Ok(Some(Key { name: key.clone(), hash }))
 }
@@ -48,7 +49,9 @@ pub(super) async fn run_once(call: &Call, params: GoToParams, asked: Asked, key:
         move |c: &afd_store::Connection| requests::begin(c, &origin, ActGoTo::INFO.name, &begun.name, &begun.hash);
     call.core.store.write_first(begin).await?;
     let walked = walk::run(call, params, asked, Some(&key)).await;
-    let record = walked.as_ref().ok().and_then(|result| serde_json::to_string(result).ok());
+    // The page at the end is not recorded, as with other actions.
+    let record = walked.as_ref().ok().map(|result| GoToResult { look: None, ..result.clone() });
+    let record = record.and_then(|result| serde_json::to_string(&result).ok());
     let stored = call.core.store.write(move |c| match &record {
         Some(result) => requests::finish(c, ActGoTo::INFO.name, &key.name, result),
         // Nothing was sent, so the key can be used again.

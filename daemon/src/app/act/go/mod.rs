@@ -8,7 +8,7 @@
 //! * A walk holds the device's lease. It ends between two actions if it is cancelled, if its client has gone, if the
 //!   daemon stops, or if another call acted on the device.
 //! * An action that did not lead where it should is not tried again from that page during the walk, so a walk ends.
-//! * Elements that are marked as risky, fields and switches are never touched; risky ones only if the caller allows it.
+//! * Fields and switches are never touched, and elements that are marked as risky only if the caller allows it.
 //! * What a call with a request key has done is recorded after each step. A repeated call returns it and does nothing,
 //!   even if the daemon stopped in between.
 
@@ -38,7 +38,12 @@ pub async fn go_to(core: &Arc<Core>, params: GoToParams) -> Result<Reply<GoToRes
     let addressed = core.addressed(&params)?;
     if let Some(url) = &params.address {
         addressed.target.device.check_tabs()?;
-        addressed.target.device.check_app(url)?;
+        let is_allowed = addressed.target.device.check_app(url);
+        is_allowed.map_err(|_| Error::param("address", "the address of a page that the settings allow", url))?;
+    }
+    if let Some(app) = &params.app {
+        let is_app = addressed.target.device.check_app(app);
+        is_app.map_err(|_| Error::param("app", "a package, for example com.android.settings", app))?;
     }
     let key = keyed::of(core, &params)?;
     let running = core.runtime.enter();

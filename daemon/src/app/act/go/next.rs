@@ -6,6 +6,7 @@
 use afd_proto::go::{GoStepKind, GoStop};
 use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
 
+use super::explore;
 use super::state::Walk;
 use super::step::Step;
 use crate::app::act::described::DescribedTarget;
@@ -13,17 +14,16 @@ use crate::app::act::plan::Plan;
 use crate::app::act::target_spec::TargetSpec;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::Asked;
-use afd_device::{Input, Key};
+use afd_device::Input;
 use afd_experience::visual::graph::Edge;
-use afd_proto::keys::KeyName;
 use afd_screen::page::select::{self, Compare, Fit, Gesture, Selector};
 use afd_screen::page::snapshot::Flag;
-use afd_screen::page::target;
+use afd_screen::page::{Ref, site, target};
 
 /// Maximum number of attempts to dismiss what is in front of a page, one after another.
 const MAX_DISMISSALS: u32 = 3;
 /// Maximum number of times that Back is pressed where no way is known.
-const MAX_BACKS: u32 = 6;
+const MAX_BACKS: u32 = 4;
 
 /// The decision.
 pub(super) enum Next {
@@ -40,13 +40,19 @@ impl Next {
 impl Walk<'_> {
     /// Returns whether the goal is reached.
     pub(super) fn has_arrived(&self, capture: &ScreenCapture, state: Option<i64>) -> bool {
-        if matches!(self.asked, Asked::Address(_)) {
-            return self.opened && capture.reliable() && !asks_for_password(capture);
+        if let Asked::Address(url) = self.asked {
+            return self.opened && capture.reliable() && !asks_for_password(capture) && is_at(capture, url);
         }
-        match self.goal.is_page() {
-            true => state.is_some_and(|state| self.goal.states.contains(&state)),
-            false => self.is_in_sight(capture),
+        if self.goal.is_page() {
+            return state.is_some_and(|state| self.goal.states.contains(&state));
         }
+        if self.is_behind {
+            return true;
+        }
+        // What is only named on this page may be behind the element, which may be tried.
+        let may_try = matches!(self.asked, Asked::Words(_)) && self.goal.states.is_empty();
+        let left = self.params.explore().saturating_sub(self.explored) > 0 && self.can_try_goal(capture);
+        self.is_inside(capture) && self.is_in_sight(capture) && !(may_try && left)
     }
 
     /// Returns whether the element or the text that is the goal is in sight.
@@ -68,9 +74,9 @@ impl Walk<'_> {
             return Next::Stop(GoStop::Unreadable);
         }
         if let Asked::Address(url) = self.asked {
-            return match self.opened {
+            return match self.opening {
                 true if asks_for_password(capture) => Next::Stop(GoStop::Login),
-                true => Next::Stop(GoStop::Unreadable),
+                true => Next::Stop(GoStop::Elsewhere),
                 false => self.open(url),
             };
         }
@@ -78,11 +84,18 @@ impl Walk<'_> {
             return dismissal;
         }
         self.dismissed = 0;
-        if let Some(step) = self.scroll_to_goal(capture, state) {
+        let is_inside = self.is_inside(capture);
+        if let Some(step) = self.scroll_to_goal(capture, state).filter(|_| is_inside) {
             return Next::act(step);
         }
         if let Some(next) = state.and_then(|state| self.way(capture, state)) {
             return Next::act(next);
+        }
+        if !is_inside {
+            return self.back_or_open(capture);
+        }
+        if let Some(step) = self.alike(capture, state) {
+            return Next::act(step);
         }
         if asks_for_password(capture) && !self.goal.states.is_empty() {
             return Next::Stop(GoStop::Login);
@@ -93,14 +106,44 @@ impl Walk<'_> {
         self.back_or_open(capture)
     }
 
+    /// Returns the step that touches an element like one that leads to the goal from another page, such as a link in the
+    /// header of a site. Where it leads from here is a guess, which the look afterwards checks.
+    fn alike(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
+        let (snapshot, refs) = (capture.snapshot(), capture.refs());
+        let edges = self.graph.iter().flat_map(|graph| &graph.edges);
+        let leads = edges.filter(|edge| self.goal.states.contains(&edge.to) && self.is_usable(edge));
+        let mut found: Option<(Edge, Target)> = None;
+        for edge in leads {
+            let Some(wanted) = edge.what.as_ref().filter(|a| a.verb == Verb::Tap).and_then(|a| a.target.as_ref())
+            else {
+                continue;
+            };
+            let Some(title) = target::title(wanted).filter(|title| !title.is_empty()) else { continue };
+            let is_same = |r: &&Ref| r.label.title == title && snapshot.nodes[r.node].role == wanted.role;
+            let mut same = refs.iter().filter(is_same);
+            let Some(only) = same.next().filter(|_| same.next().is_none()) else { continue };
+            if found.as_ref().is_none_or(|(best, _)| edge.probability > best.probability) {
+                found = Some((edge.clone(), target::describe(snapshot, only.node)));
+            }
+        }
+        let (edge, here) = found?;
+        let page = capture.place();
+        let is_new = self.tried.insert(format!("{:?}|{:?}|{}", page.page_key, page.title, target::key(&here)));
+        let plan = self.touch(capture, Verb::Tap, &here).filter(|_| is_new)?;
+        let guess = Edge { from: state.unwrap_or(edge.from), probability: edge.probability / 2.0, ..edge };
+        Some(Step::of(&guess, plan, self.name_of(guess.to)))
+    }
+
     /// Returns how to dismiss what is in front of the page; `None` if nothing is.
     fn dismissal(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Next> {
         let structures = capture.structures()?;
         let front = &structures.front;
-        let interrupt = state
-            .and_then(|state| self.map.as_ref()?.graph.interrupts.iter().find(|interrupt| interrupt.state == state));
+        let interrupt =
+            state.and_then(|state| self.graph.as_ref()?.interrupts.iter().find(|interrupt| interrupt.state == state));
         let is_foreign = front.dialog && structures.below.as_ref().is_some_and(|below| below.app != front.app);
-        let leads_on = state.is_some_and(|state| self.edge_from(state, &|edge| self.is_usable(edge)).is_some());
+        let leads_on = state.is_some_and(|state| {
+            self.goal.states.contains(&state) || self.edge_from(state, &|edge| self.is_usable(edge)).is_some()
+        });
         if interrupt.is_none() && !is_foreign && (!front.dialog || leads_on) {
             return None;
         }
@@ -141,11 +184,13 @@ impl Walk<'_> {
     /// Returns whether a walk could use an edge if it needed no text and were not risky.
     fn is_possible(&self, edge: &Edge) -> bool {
         let Some(action) = &edge.what else { return false };
-        let touches = matches!(action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap | Verb::Hover);
         let is_known = match action.verb {
-            _ if touches => action.target.as_ref().is_some_and(|t| !matches!(t.role, Role::Switch | Role::Field)),
-            Verb::Back | Verb::Home | Verb::Launch | Verb::Key => true,
-            Verb::Fill | Verb::Text => true,
+            // Equal elements may have changed their order, so the right one is not known.
+            Verb::Tap | Verb::LongPress | Verb::DoubleTap | Verb::Hover => action
+                .target
+                .as_ref()
+                .is_some_and(|target| target.ordinal.is_none() && !matches!(target.role, Role::Switch | Role::Field)),
+            Verb::Back | Verb::Home | Verb::Launch | Verb::Fill | Verb::Text => true,
             _ => false,
         };
         is_known && !self.failed.contains(&(edge.from, edge.action_key.clone()))
@@ -181,12 +226,11 @@ impl Walk<'_> {
                 && (risky || self.params.allow_risky || !self.is_risky(action))
         };
         let blocked = [
-            (GoStop::Risky, self.edge_from(state, &|edge| allows(edge, true, false)).is_some()),
-            (GoStop::NeedsText, self.edge_from(state, &|edge| allows(edge, true, true)).is_some()),
+            (GoStop::Risky, self.edge_from(state, &|edge| allows(edge, true, false))),
+            (GoStop::NeedsText, self.edge_from(state, &|edge| allows(edge, true, true))),
         ];
-        if let Some((stop, _)) = blocked.into_iter().find(|(_, leads)| *leads) {
-            self.blocked = Some(stop);
-        }
+        let first = blocked.into_iter().find_map(|(stop, edge)| Some((stop, edge?.action)));
+        self.blocked = first.or(self.blocked.take());
     }
 
     /// Returns the step that scrolls to the target of an edge, once for each page.
@@ -209,16 +253,6 @@ impl Walk<'_> {
                 self.call.device().check_app(&package).ok()?;
                 Some(Plan::single(Verb::Launch, Input::Launch(package.clone())).with_param("package", package))
             }
-            Verb::Key => {
-                let code = action.params.get("keyCode").and_then(serde_json::Value::as_i64);
-                let key = match (code, text("key")) {
-                    (Some(code), _) => Key::Code(i32::try_from(code).ok()?),
-                    (None, name) => Key::Named(<KeyName as afd_proto::Word>::of(&name?)?),
-                };
-                self.call.device().check_key(key).ok()?;
-                let plan = Plan::single(Verb::Key, Input::Keys(vec![key]));
-                Some(action.params.iter().fold(plan, |plan, (name, value)| plan.with_param(name, value.clone())))
-            }
             verb => self.touch(capture, verb, action.target.as_ref()?),
         }
     }
@@ -226,28 +260,34 @@ impl Walk<'_> {
     /// Returns the plan that touches a described element, if it is in sight and not risky.
     pub(super) fn touch(&self, capture: &ScreenCapture, verb: Verb, wanted: &Target) -> Option<Plan> {
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
-        let index = target::locate(snapshot, refs, wanted)
-            .or_else(|| target::locate_by_id(snapshot, refs, wanted))
-            .filter(|index| afd_screen::page::touch::touch(snapshot, refs[*index].node, None).is_ok())?;
-        if !self.params.allow_risky && self.rules.is_risky(snapshot, &refs[index]) {
+        let index = target::locate(snapshot, refs, wanted)?;
+        afd_screen::page::touch::touch(snapshot, refs[index].node, None).ok()?;
+        let unless_risky = (!self.params.allow_risky).then(|| self.rules.clone());
+        let is_risky = unless_risky.as_ref().is_some_and(|rules| rules.is_risky(snapshot, &refs[index]));
+        if is_risky || explore::changes_setting(capture, refs[index].node) {
             return None;
         }
-        let described = DescribedTarget { target: target::describe(snapshot, refs[index].node), page: capture.place() };
+        let target = target::describe(snapshot, refs[index].node);
+        let described = DescribedTarget { target, page: capture.place(), unless_risky };
         Some(Plan::touch(verb, TargetSpec::Described(Box::new(described)), 500))
     }
 
     /// Returns the last resorts: Back, as long as it stays in the app, then the app itself.
     fn back_or_open(&mut self, capture: &ScreenCapture) -> Next {
-        let why = self.blocked.unwrap_or(GoStop::NoWay);
-        if self.goal.states.is_empty() && self.params.app.is_none() && self.depth == 0 {
+        let why = self.blocked.as_ref().map_or(GoStop::NoWay, |(stop, _)| *stop);
+        let is_unknown = self.goal.states.is_empty() && self.depth == 0;
+        if is_unknown && (self.params.app.is_none() || self.opening) {
             return Next::Stop(why);
         }
-        let app = self.map.as_ref().map(|map| map.known.scope.app.clone()).or(self.params.app.clone());
-        let is_in_app = app.is_some() && capture.place().app == app;
+        let is_inside = self.is_inside(capture);
+        // In a browser, Back may lead to pages of other sites that the user saw before.
+        let is_browser = self.call.device().check_tabs().is_ok();
+        let most = self.explored + if is_browser { 0 } else { MAX_BACKS };
+        let app = self.place.as_ref().map(|place| place.site.clone().unwrap_or_else(|| place.app.clone()));
         let app = app.filter(|app| self.call.device().check_app(app).is_ok());
         match app {
-            Some(app) if !is_in_app && !self.opened => self.open(&app),
-            _ if is_in_app && self.backs < MAX_BACKS + self.explored && self.blocked.is_none() => {
+            Some(app) if !is_inside && !self.opening => self.open(&app),
+            _ if is_inside && !is_unknown && self.backs < most && self.blocked.is_none() => {
                 self.backs += 1;
                 self.depth = self.depth.saturating_sub(1);
                 Next::act(Step::plain(GoStepKind::Way, Plan::single(Verb::Back, Input::Back)))
@@ -257,11 +297,17 @@ impl Walk<'_> {
     }
 
     fn open(&mut self, what: &str) -> Next {
-        self.opened = true;
+        self.opening = true;
         let plan = Plan::single(Verb::Launch, Input::Launch(what.to_owned()))
             .with_param("package", afd_screen::page::pattern::origin(what));
         Next::act(Step::plain(GoStepKind::Open, plan))
     }
+}
+
+/// Returns whether the site of an address is in front.
+fn is_at(capture: &ScreenCapture, url: &str) -> bool {
+    let shown = capture.structures().and_then(|structures| structures.front.site.clone());
+    shown.is_some() && shown == site::name_of(url)
 }
 
 /// Returns whether the page in front has a password field in sight.

@@ -15,10 +15,13 @@ pub(super) struct Key {
     pub hash: String,
 }
 
-/// Records what a walk has done so far, as it would be returned if the daemon stopped now.
+/// Records what a walk has done so far and the step that it takes next, before that is sent. It is returned if the daemon
+/// stops before the next record.
 pub(super) async fn record(call: &Call, key: &Key, so_far: GoToResult) {
     let so_far = GoToResult { stopped: GoStop::Interrupted, ..so_far };
     let (key, text) = (key.name.clone(), serde_json::to_string(&so_far).unwrap_or_default());
     let progress = move |c: &afd_store::Connection| requests::progress(c, ActGoTo::INFO.name, &key, &text);
-    call.core.store.write_behind("the steps of a walk", progress, |()| ()).await;
+    if let Err(error) = call.core.store.write_first(progress).await {
+        tracing::warn!(%error, "cannot record the steps of a walk");
+    }
 }

@@ -10,15 +10,10 @@ use crate::app::Call;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::{Asked, Goal};
 use afd_experience::visual::graph::{Edge, Graph};
+use afd_experience::visual::index;
 use afd_experience::visual::path::{RouteQuery, routes};
-use afd_experience::visual::scope::Known;
+use afd_experience::visual::scope::Scope;
 use afd_screen::page::risk::RiskRules;
-
-/// What is known of the app or site in which the goal is.
-pub(super) struct Map {
-    pub known: Known,
-    pub graph: Graph,
-}
 
 /// A walk in progress.
 pub(super) struct Walk<'a> {
@@ -27,8 +22,10 @@ pub(super) struct Walk<'a> {
     pub asked: &'a Asked,
     /// The goal, as far as it is known.
     pub goal: Goal,
+    /// App or site in which the goal is; `None` if it is not known which one is in front.
+    pub place: Option<Scope>,
     /// `None` if nothing is known of the app.
-    pub map: Option<Map>,
+    pub graph: Option<Graph>,
     pub rules: RiskRules,
     /// Actions that did not lead where they should, by the row id of the state and the key of the action.
     pub failed: HashSet<(i64, String)>,
@@ -46,10 +43,16 @@ pub(super) struct Walk<'a> {
     pub backs: u32,
     /// Number of times that something in front of the page was dismissed since the last other step.
     pub dismissed: u32,
-    /// Whether the app was opened.
+    /// Whether it was tried to open the app or the address.
+    pub opening: bool,
+    /// Whether the app or the address was opened.
     pub opened: bool,
-    /// What kept a known way from being used.
-    pub blocked: Option<GoStop>,
+    /// Whether an element with the name of the goal was tried, and led to another page.
+    pub is_behind: bool,
+    /// What keeps a known way from the page in front from being used, and the action in words.
+    pub blocked: Option<(GoStop, String)>,
+    /// Why the screen in front is unreliable.
+    pub doubt: Option<&'static str>,
     pub steps: Vec<GoStep>,
     pub started: Instant,
     pub deadline: Instant,
@@ -63,17 +66,24 @@ impl Walk<'_> {
         self.call.recognised(structure).await.map(|recognised| recognised.state)
     }
 
+    /// Returns whether the app or site of the goal is in front, or a dialog over it.
+    pub(super) fn is_inside(&self, capture: &ScreenCapture) -> bool {
+        let Some(place) = &self.place else { return true };
+        let structures = capture.structures();
+        structures
+            .is_some_and(|s| [Some(&s.front), s.below.as_ref()].into_iter().flatten().any(|s| index::of(s) == *place))
+    }
+
     /// Returns the name of a state.
     pub(super) fn name_of(&self, state: i64) -> Option<String> {
-        let map = self.map.as_ref()?;
-        map.graph.states.get(&state).map(|state| state.called().to_owned())
+        self.graph.as_ref()?.states.get(&state).map(|state| state.called().to_owned())
     }
 
     /// Returns the edge at which a known way from a state to the goal begins. Only edges that a walk may use count.
     pub(super) fn edge_from(&self, state: i64, is_usable: &dyn Fn(&Edge) -> bool) -> Option<Edge> {
-        let map = self.map.as_ref()?;
-        let edges = map.graph.edges.iter().filter(|edge| is_usable(edge)).cloned().collect();
-        let usable = Graph { edges, interrupts: map.graph.interrupts.clone(), states: BTreeMap::new() };
+        let graph = self.graph.as_ref()?;
+        let edges = graph.edges.iter().filter(|edge| is_usable(edge)).cloned().collect();
+        let usable = Graph { edges, interrupts: graph.interrupts.clone(), states: BTreeMap::new() };
         let wanted = RouteQuery { from: state, goals: self.goal.states.clone(), shortest: false, routes: 1 };
         routes(&usable, &wanted).into_iter().next()?.edges.first().map(|edge| (*edge).clone())
     }

@@ -15,17 +15,21 @@ use crate::app::act::scroll::Search;
 use crate::app::act::target_spec::{TargetSpec, named_target};
 use crate::app::observe::capture::CaptureOptions;
 use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::visual::goal::Asked;
 use crate::app::{Call, Error, Result};
 use afd_experience::visual::graph::Edge;
 use afd_proto::vocabulary::Verb;
+use afd_screen::page::folding::fold;
 use afd_screen::page::target;
 
 /// Minimum wait before an unchanged page counts as the outcome.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Maximum wait before an unchanged page counts as the outcome.
 const MAX_PATIENCE: Duration = Duration::from_secs(5);
-/// How long a page other than the expected one may be a stage on the way to it, such as a page that loads.
+/// How long another known page, or a page that is not known, may be a stage on the way to the expected one, such as a page
+/// that loads.
 const STAGE: Duration = Duration::from_millis(1_500);
+const STAGE_UNKNOWN: Duration = Duration::from_secs(4);
 /// Interval between reads while the expected page may still come.
 const STAGE_INTERVAL: Duration = Duration::from_millis(300);
 /// Maximum duration of a search for an element by scrolling.
@@ -79,6 +83,20 @@ pub(super) fn sentence(step: &Step) -> String {
     target::sentence(&action)
 }
 
+/// Returns the record of a step that was not taken yet.
+pub(super) fn planned(step: &Step) -> GoStep {
+    GoStep {
+        kind: step.kind,
+        action: sentence(step),
+        event_id: None,
+        expected: step.expected.clone(),
+        probability: step.edge.as_ref().map(|edge| (edge.probability * 1000.0).round() / 1000.0),
+        led_to: None,
+        as_expected: None,
+        failure_cause: None,
+    }
+}
+
 /// What followed a step.
 pub(super) enum Taken {
     /// The page in front.
@@ -87,8 +105,8 @@ pub(super) enum Taken {
     Disturbed(Box<ScreenCapture>),
 }
 
-/// Returns whether a failed action says only that the page has changed since the look, or that the target is elsewhere.
-/// Nothing was sent then, so the walk looks again and decides anew.
+/// Returns whether a failed action says only that the page has changed since the look, or that the target is elsewhere, so
+/// that the walk looks again and decides anew.
 fn is_about_page(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -97,6 +115,21 @@ fn is_about_page(code: ErrorCode) -> bool {
             | ErrorCode::TargetCovered
             | ErrorCode::RefAliasStale
             | ErrorCode::Timeout
+    )
+}
+
+/// Returns whether an error shows that nothing was sent to the device.
+fn is_unsent(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::DeviceUnreachable
+            | ErrorCode::DeviceBusy
+            | ErrorCode::DeviceAuth
+            | ErrorCode::DeviceUnknown
+            | ErrorCode::Cancelled
+            | ErrorCode::ShuttingDown
+            | ErrorCode::StoreFull
+            | ErrorCode::StoreUnavailable
     )
 }
 
@@ -110,28 +143,27 @@ impl Walk<'_> {
     /// # Errors
     /// If the action failed in a way that ends the walk, or if the page cannot be read afterwards.
     pub(super) async fn take(&mut self, step: Step, before: &ScreenCapture, state: Option<i64>) -> Result<Taken> {
-        let action = sentence(&step);
-        let mut taken = GoStep {
-            kind: step.kind,
-            action,
-            event_id: None,
-            expected: step.expected.clone(),
-            probability: step.edge.as_ref().map(|edge| (edge.probability * 1000.0).round() / 1000.0),
-            led_to: None,
-            as_expected: None,
-            failure_cause: None,
-        };
+        let mut taken = planned(&step);
+        self.blocked = None;
         let (edge, mean, kind) = (step.edge.clone(), step.mean(), step.kind);
-        let ticket = self.call.device().queue()?;
-        let performed = self.call.perform_once(step.plan, None, ticket, |done| StepEvent(done.event)).await;
+        let touched = match &step.plan.target_spec {
+            Some(TargetSpec::Described(wanted)) => target::title(&wanted.target).map(str::to_owned),
+            _ => None,
+        };
+        let (verb, ticket) = (step.plan.action.verb, self.call.device().queue()?);
+        let plan = Plan { decided_at: Some(before.reading.inputs), ..step.plan };
+        let performed = self.call.perform_once(plan, None, ticket, |done| StepEvent(done.event)).await;
         let (event, done) = match performed {
             Ok(performed) => performed,
-            Err(error) => return self.not_performed(taken, error, edge).await,
+            Err(error) => return self.not_performed(taken, error, edge, verb).await,
         };
+        self.opened |= kind == GoStepKind::Open;
         taken.event_id = Some(event.0);
         // From here on the step was taken, even if the page cannot be read.
         self.steps.push(taken);
-        let patience = mean.map_or(PATIENCE, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
+        // Where another page is expected, a slow one gets more time.
+        let least = if edge.is_some() { 2 * PATIENCE } else { PATIENCE };
+        let patience = mean.map_or(least, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
         let (capture, changed) = self.call.outcome(&done.before, done.inputs, patience).await?;
         let expected = edge.as_ref().filter(|_| kind == GoStepKind::Way).map(|edge| edge.to);
         let (capture, changed) = self.unless_stage(capture, changed, expected, &done).await?;
@@ -151,10 +183,16 @@ impl Walk<'_> {
         if let Some(taken) = self.steps.last_mut() {
             (taken.led_to, taken.as_expected) = (led_to, as_expected);
         }
-        if kind == GoStepKind::Explore && before.place().screen != capture.place().screen {
+        let is_same = before.place().screen == capture.place().screen;
+        if kind == GoStepKind::Explore && !is_same {
             self.depth += 1;
+            self.is_behind |= self.is_named_like_goal(&touched);
         }
-        self.judge(edge, kind, (state, now), before.place().screen == capture.place().screen);
+        // Back left the app, so the page before was its first.
+        if verb == Verb::Back && edge.is_none() && !self.is_inside(&capture) {
+            self.backs = u32::MAX;
+        }
+        self.judge(edge, kind, (state, now), is_same);
         Ok(Taken::Page(Box::new(capture)))
     }
 
@@ -177,16 +215,28 @@ impl Walk<'_> {
     }
 
     /// Handles an action that was not performed. The walk goes on if only the page has changed.
-    async fn not_performed(&mut self, mut taken: GoStep, error: Error, edge: Option<Edge>) -> Result<Taken> {
+    async fn not_performed(
+        &mut self,
+        mut taken: GoStep,
+        error: Error,
+        edge: Option<Edge>,
+        verb: Verb,
+    ) -> Result<Taken> {
         taken.failure_cause = Some(error.code.name().to_owned());
         let is_repeated =
             self.steps.last().is_some_and(|last| last.failure_cause.is_some() && last.action == taken.action);
-        let goes_on = is_about_page(error.code);
-        if goes_on || self.steps.iter().any(|step| step.event_id.is_some()) {
+        // A browser refuses Back on the first page of its history.
+        let is_end = verb == Verb::Back && error.code == ErrorCode::DeviceError;
+        let is_disturbed = error.code == ErrorCode::Conflict;
+        let goes_on = is_about_page(error.code) || is_end || is_disturbed;
+        if !is_unsent(error.code) || self.steps.iter().any(|step| step.event_id.is_some()) {
             self.steps.push(taken);
         }
         if !goes_on {
             return Err(error);
+        }
+        if is_end {
+            self.backs = u32::MAX;
         }
         if let Some(edge) = edge.filter(|_| is_repeated) {
             self.failed.insert((edge.from, edge.action_key));
@@ -194,7 +244,13 @@ impl Walk<'_> {
         let read = self.call.device().tree(self.call.target.token.clone())?;
         let capture = self.call.capture(CaptureOptions { settle: true, wait: Duration::ZERO }, read).await?;
         self.call.record_and_learn(&capture, ObservationSource::Page, None).await;
-        Ok(Taken::Page(Box::new(capture)))
+        Ok(if is_disturbed { Taken::Disturbed(Box::new(capture)) } else { Taken::Page(Box::new(capture)) })
+    }
+
+    /// Returns whether an action names an element that has the name of the goal.
+    fn is_named_like_goal(&self, title: &Option<String>) -> bool {
+        matches!(self.asked, Asked::Words(_))
+            && title.as_deref().is_some_and(|title| fold(title) == fold(self.asked.words().0))
     }
 
     /// Waits for the expected page if another one is in front, which may be a stage on the way to it.
@@ -206,11 +262,17 @@ impl Walk<'_> {
         done: &Performed,
     ) -> Result<(ScreenCapture, Option<bool>)> {
         let Some(expected) = expected.filter(|_| changed == Some(true)) else { return Ok((capture, changed)) };
-        let until = Instant::now() + STAGE;
-        while self.state_in_front(&capture).await != Some(expected)
-            && Instant::now() < until
-            && capture.structures().is_none_or(|s| !s.front.dialog)
-        {
+        let started = Instant::now();
+        loop {
+            let now = self.state_in_front(&capture).await;
+            // A page that is not known may be one that loads.
+            let limit = if now.is_none() { STAGE_UNKNOWN } else { STAGE };
+            if now == Some(expected) || started.elapsed() >= limit {
+                break;
+            }
+            if capture.structures().is_some_and(|s| s.front.dialog) {
+                break;
+            }
             tokio::time::sleep(STAGE_INTERVAL).await;
             let read = self.call.device().tree(self.call.target.token.clone())?;
             capture = self.call.capture(CaptureOptions::default(), read).await?;

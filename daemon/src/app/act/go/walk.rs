@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::act::{ActCall, Look};
-use afd_proto::go::{GoStop, GoToParams, GoToResult};
+use afd_proto::go::{GoStep, GoStop, GoToParams, GoToResult};
+use afd_proto::visual::StateRef;
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::next::Next;
 use super::record::{self, Key};
-use super::state::{Map, Walk};
+use super::state::Walk;
 use super::step;
 use crate::app::observe::capture::CaptureOptions;
 use crate::app::observe::screen_capture::ScreenCapture;
@@ -19,10 +21,14 @@ use crate::app::visual::{graph, state_ref};
 use crate::app::{Call, Error, Result, scope};
 use afd_experience::visual::index;
 use afd_experience::visual::scope as scopes;
+use afd_experience::visual::states;
 use afd_screen::page::outline::quoted;
+use afd_screen::page::pattern;
 
 /// Time for which the lease is taken before each step.
 const LEASE: Duration = Duration::from_secs(60);
+/// Maximum number of apps in which the goal is looked up for an error.
+const MAX_APPS: usize = 20;
 /// Maximum length of a page's name in a sentence, in characters.
 const MAX_NAME: usize = 60;
 
@@ -34,26 +40,21 @@ struct Ended {
     page: Option<ScreenCapture>,
 }
 
-/// Holds the lease of a device, and ends it unless the session held it before.
+/// Holds the lease of a device. A lease that the session took in another way stays as it is.
 struct Leased<'a> {
     call: &'a Call,
     generation: Option<u64>,
-    is_own: bool,
 }
 
 impl<'a> Leased<'a> {
     fn take(call: &'a Call) -> Result<Self> {
-        call.device().check_lease(&call.echo.session)?;
-        let mut leased = Self { call, generation: None, is_own: !call.device().leased_to(&call.echo.session) };
+        let mut leased = Self { call, generation: None };
         leased.renew()?;
         Ok(leased)
     }
 
     fn renew(&mut self) -> Result<()> {
-        match self.is_own {
-            true => self.generation = Some(self.call.device().take_lease(&self.call.echo.session, LEASE)?.1),
-            false => self.call.device().check_lease(&self.call.echo.session)?,
-        }
+        self.generation = self.call.device().extend_lease(&self.call.echo.session, self.generation, LEASE)?;
         Ok(())
     }
 }
@@ -76,7 +77,9 @@ fn because(stopped: GoStop) -> &'static str {
         GoStop::Unreadable => "the screen cannot be read reliably",
         GoStop::Disturbed => "another call acted on the device",
         GoStop::Failed => "an action failed",
-        GoStop::Limit => "the maximum number of steps or the time is used up",
+        GoStop::Limit => "the maximum number of steps is used up",
+        GoStop::Timeout => "the time is used up",
+        GoStop::Elsewhere => "another page came instead of the one with the address",
         GoStop::Cancelled => "the call was cancelled",
         GoStop::Interrupted => "the daemon stopped",
     }
@@ -98,7 +101,8 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
         params: &params,
         asked: &asked,
         goal: Goal::default(),
-        map: None,
+        place: None,
+        graph: None,
         rules: call.core.risk_rules(),
         failed: HashSet::new(),
         scrolled: HashSet::new(),
@@ -108,8 +112,11 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
         visited: HashSet::new(),
         backs: 0,
         dismissed: 0,
+        opening: false,
         opened: false,
+        is_behind: false,
         blocked: None,
+        doubt: None,
         steps: Vec::new(),
         started,
         deadline: started + Duration::from_millis(params.timeout_ms()),
@@ -130,8 +137,9 @@ impl Walk<'_> {
             (None, Some(page)) => Some(index::of(page)),
             (None, None) => None,
         };
+        self.place.clone_from(&scope);
         let asked = self.asked.clone();
-        let (map, goal) = self
+        let (graph, goal) = self
             .call
             .core
             .store
@@ -141,10 +149,10 @@ impl Walk<'_> {
                 };
                 let graph = graph::read(c, &known)?;
                 let goal = resolve(c, &known, &graph, &asked)?;
-                Ok((Some(Map { known, graph }), goal))
+                Ok((Some(graph), goal))
             })
             .await?;
-        self.map = map;
+        self.graph = graph;
         let (words, field) = self.asked.words();
         let (words, goal) = (words.to_owned(), goal?);
         if goal.is_none() && matches!(self.asked, Asked::State(_)) {
@@ -156,13 +164,47 @@ impl Walk<'_> {
         self.goal = goal.unwrap_or(Goal { element: Some(words.clone()), ..Goal::default() });
         let is_hopeless = self.goal.states.is_empty() && !matches!(self.asked, Asked::Address(_));
         if is_hopeless && self.params.explore() == 0 && self.params.app.is_none() && !self.is_in_sight(capture) {
+            let elsewhere = self.apps_that_know().await?;
+            let hint = match elsewhere.first() {
+                Some(app) => format!("it is known in {app}: name that app with --app"),
+                None => {
+                    "look at the page, name another app with --app, or let it try elements with --explore 10".to_owned()
+                }
+            };
+            let what = if self.call.core.experience.secrets.was_typed(&words) {
+                "the typed text".to_owned()
+            } else {
+                quoted(&words, MAX_NAME)
+            };
             return Err(Error::new(
                 ErrorCode::NotFound,
-                format!("{field}: nothing known in the app in front fits {}", quoted(&words, MAX_NAME)),
+                format!("{field}: nothing known in the app in front fits {what}"),
             )
-            .hint("look at the page, name the app with --app, or let it try elements with --explore 10"));
+            .hint(hint)
+            .details(json!({"path": field, "apps": elsewhere})));
         }
         Ok(())
+    }
+
+    /// Returns the other apps in which the goal is known, for the error.
+    async fn apps_that_know(&self) -> Result<Vec<String>> {
+        let (asked, place) = (self.asked.clone(), self.place.clone());
+        let found = self.call.core.store.read_all(move |c| {
+            let mut apps = Vec::new();
+            for known in scopes::all(c)?.into_iter().filter(|known| known.scope.site.is_none()).take(MAX_APPS) {
+                if Some(&known.scope) == place.as_ref() {
+                    continue;
+                }
+                let graph = graph::read(c, &known)?;
+                if let Ok(Some(goal)) = resolve(c, &known, &graph, &asked)?
+                    && !goal.states.is_empty()
+                {
+                    apps.push(known.scope.app);
+                }
+            }
+            Ok(apps)
+        });
+        Ok(found.await?)
     }
 
     async fn go(&mut self, first: ScreenCapture, leased: &mut Leased<'_>) -> Result<Ended> {
@@ -170,11 +212,15 @@ impl Walk<'_> {
         loop {
             let state = self.state_in_front(&capture).await;
             self.visited.extend(state);
+            self.doubt = capture.doubt;
             if self.has_arrived(&capture, state) {
                 return Ok(Ended { stopped: GoStop::Arrived, cause: None, page: Some(capture) });
             }
             if let Some(stopped) = self.must_stop() {
-                return Ok(Ended { stopped, cause: None, page: Some(capture) });
+                return match stopped {
+                    GoStop::Cancelled => self.failed(scope::cancelled(), Some(capture)),
+                    stopped => Ok(Ended { stopped, cause: None, page: Some(capture) }),
+                };
             }
             let chosen = match self.next(&capture, state) {
                 Next::Stop(stopped) => return Ok(Ended { stopped, cause: None, page: Some(capture) }),
@@ -184,16 +230,21 @@ impl Walk<'_> {
                 return self.failed(error, Some(capture));
             }
             scope::report(self.steps.len() as u64, None, step::sentence(&chosen));
+            if let Some(key) = self.key {
+                let pending = GoStep {
+                    failure_cause: Some(ErrorCode::OutcomeUnknown.name().to_owned()),
+                    ..step::planned(&chosen)
+                };
+                let mut so_far = self.so_far(&Ended { stopped: GoStop::Interrupted, cause: None, page: None }, None);
+                so_far.steps.push(pending);
+                record::record(self.call, key, so_far).await;
+            }
             match self.take(chosen, &capture, state).await {
                 Ok(step::Taken::Page(page)) => capture = *page,
                 Ok(step::Taken::Disturbed(page)) => {
                     return Ok(Ended { stopped: GoStop::Disturbed, cause: None, page: Some(*page) });
                 }
                 Err(error) => return self.failed(error, None),
-            }
-            if let Some(key) = self.key {
-                let ended = Ended { stopped: GoStop::Interrupted, cause: None, page: None };
-                record::record(self.call, key, self.so_far(&ended, None)).await;
             }
         }
     }
@@ -214,21 +265,28 @@ impl Walk<'_> {
         if *self.call.core.runtime.stopping().borrow() {
             return Some(GoStop::Interrupted);
         }
-        let is_used_up = self.steps.len() >= self.params.max_steps() as usize || Instant::now() >= self.deadline;
-        is_used_up.then_some(GoStop::Limit)
+        if self.steps.len() >= self.params.max_steps() as usize {
+            return Some(GoStop::Limit);
+        }
+        (Instant::now() >= self.deadline).then_some(GoStop::Timeout)
     }
 
-    fn so_far(&self, ended: &Ended, at: Option<afd_proto::visual::StateRef>) -> GoToResult {
+    fn so_far(&self, ended: &Ended, at: Option<StateRef>) -> GoToResult {
         let done = self.steps.iter().filter(|step| step.event_id.is_some()).count();
         let steps = if done == 1 { "1 step".to_owned() } else { format!("{done} steps") };
-        let goal = self.goal_in_words();
+        let goal = self.goal_in_words(at.as_ref().filter(|_| ended.stopped == GoStop::Arrived));
         let place = at.as_ref().map(|at| format!(" on {}", quoted(&at.name, MAX_NAME))).unwrap_or_default();
         let text = match ended.stopped {
-            GoStop::Arrived if done == 0 => format!("already at {goal}"),
+            GoStop::Arrived if done == 0 && self.goal.is_page() => format!("already at {goal}"),
+            GoStop::Arrived if done == 0 => format!("{goal} is in sight on this page"),
             GoStop::Arrived => format!("arrived at {goal} in {steps}"),
             stopped => {
-                let cause = ended.cause.map(|cause| format!(" ({})", cause.name())).unwrap_or_default();
-                format!("stopped{place} after {steps}: {}{cause}", because(stopped))
+                let why = match (stopped, &self.blocked, self.doubt) {
+                    (GoStop::Risky | GoStop::NeedsText, Some((_, action)), _) => format!(" ({action})"),
+                    (GoStop::Unreadable, _, Some(doubt)) => format!(" ({doubt})"),
+                    _ => ended.cause.map(|cause| format!(" ({})", cause.name())).unwrap_or_default(),
+                };
+                format!("stopped{place} after {steps}: {}{why}", because(stopped))
             }
         };
         GoToResult {
@@ -245,14 +303,21 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns what the goal was taken for, in words.
-    fn goal_in_words(&self) -> String {
-        let named = |label: &str| quoted(label, MAX_NAME);
+    /// Returns what the goal was taken for, in words. `arrived` is the page that was reached.
+    fn goal_in_words(&self, arrived: Option<&StateRef>) -> String {
+        let named = |label: &str| match self.call.core.experience.secrets.was_typed(label) {
+            true => "the typed text".to_owned(),
+            false => quoted(label, MAX_NAME),
+        };
+        if let Asked::Address(url) = self.asked {
+            return quoted(pattern::origin(url), MAX_NAME);
+        }
         match (&self.goal.element, &self.goal.text) {
             (Some(label), _) => named(label),
             (None, Some(text)) => format!("the text {}", named(text)),
             (None, None) => {
-                let name = self.goal.states.iter().find_map(|state| self.name_of(*state));
+                let known = || self.goal.states.iter().find_map(|state| self.name_of(*state));
+                let name = arrived.map(|at| at.name.clone()).or_else(known);
                 format!("page {}", named(name.as_deref().unwrap_or(self.asked.words().0)))
             }
         }
@@ -264,13 +329,11 @@ impl Walk<'_> {
             None => None,
         };
         let at = match state {
-            Some(state) => self
-                .call
-                .core
-                .store
-                .read(move |c| afd_experience::visual::states::get(c, state))
-                .await?
-                .map(|state| state_ref(&state)),
+            Some(state) => {
+                let found = self.call.core.store.read(move |c| states::get(c, state)).await;
+                // Without a name, the result still says what was done.
+                found.ok().flatten().map(|state| state_ref(&state))
+            }
             None => None,
         };
         let mut result = self.so_far(&ended, at);
@@ -278,7 +341,9 @@ impl Walk<'_> {
             && let Some(mut page) = ended.page
         {
             let mut look = Look { waited_ms: result.duration_ms, ..Look::default() };
-            self.call.show(&mut page, then, &mut look).await?;
+            if let Err(error) = self.call.show(&mut page, then, &mut look).await {
+                look.note = Some(format!("the page cannot be shown: {}", error.message));
+            }
             look.incidents = self.call.incidents(None).await;
             result.look = Some(look);
         }
