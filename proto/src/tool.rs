@@ -64,7 +64,7 @@ pub(crate) const READ: Tool = Tool {
 pub(crate) const TAP: Tool = Tool {
     name: "af_tap",
     toolset: Toolset::Core,
-    about: "Tap an element by its label (\"Wi-Fi\") or alias (@n3), or a point. Returns the outcome.",
+    about: "Tap an element by its label (\"Wi-Fi\") or alias (@n3), or a point.",
     takes: &["value", "partial", "x", "y"],
     sends: r#"{"then":"diff"}"#,
 };

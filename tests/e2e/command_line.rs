@@ -360,7 +360,7 @@ fn demo_succeeds_with_different_seeds() {
         let out = afctl(home.path()).args(["demo", "--seed", seed]).output().expect("runs");
         let text = String::from_utf8_lossy(&out.stdout);
         assert!(out.status.success(), "{text}\n{}", String::from_utf8_lossy(&out.stderr));
-        for word in ["REF_ALIAS_STALE", "Compared:", "Ask the memory for the path", "passed", "relaunch"] {
+        for word in ["REF_ALIAS_STALE", "Compared:", "arrived at", "passed", "relaunch"] {
             assert!(text.contains(word), "the demo with seed {seed} does not mention {word}: {text}");
         }
     }

@@ -239,6 +239,19 @@ fn candidates(
     Ok(all)
 }
 
+/// Returns the element that words mean on a page, given the titles of its elements; `None` if none fits clearly.
+pub(in crate::app) fn on_page<'a>(titles: impl Iterator<Item = &'a str>, words: &str) -> Option<Goal> {
+    let named = titles.filter(|title| !title.is_empty() && title.chars().count() <= MAX_TEXT).enumerate();
+    // Each element counts as a page of its own, so that two that fit as well are not mistaken for one.
+    let goal = |(at, title): (usize, &str)| {
+        let states = BTreeSet::from([i64::try_from(at).unwrap_or_default()]);
+        (title.to_owned(), Goal { states, element: Some(title.to_owned()), text: None })
+    };
+    let all: BTreeMap<String, Goal> = named.map(goal).collect();
+    let name = by_words(&all, words).or_else(|| by_meaning(&all, words))?;
+    Some(Goal { element: Some(name.to_owned()), ..Goal::default() })
+}
+
 /// Returns the shortest name that contains all the words; `None` if two goals have names of that length.
 fn by_words<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a str> {
     let wanted = tokens::of_query(words);

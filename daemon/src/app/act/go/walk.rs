@@ -16,7 +16,7 @@ use super::state::Walk;
 use super::step;
 use crate::app::observe::capture::CaptureOptions;
 use crate::app::observe::screen_capture::ScreenCapture;
-use crate::app::visual::goal::{Asked, Goal, resolve};
+use crate::app::visual::goal::{Asked, Goal, on_page, resolve};
 use crate::app::visual::{graph, state_ref};
 use crate::app::{Call, Error, Result, scope};
 use afd_experience::visual::index;
@@ -160,6 +160,12 @@ impl Walk<'_> {
                 "`afctl visual states` lists what is known; name the app with --app if another one is in front",
             ));
         }
+        // The page in front may not be learned yet.
+        let titles = || capture.refs().iter().map(|r| r.label.title.as_str());
+        let goal = match (goal, self.asked) {
+            (None, Asked::Words(words)) => on_page(titles(), words),
+            (goal, _) => goal,
+        };
         // Words that mean nothing known may still be on a page that is found by trying.
         self.goal = goal.unwrap_or(Goal { element: Some(words.clone()), ..Goal::default() });
         let is_hopeless = self.goal.states.is_empty() && !matches!(self.asked, Asked::Address(_));
