@@ -49,10 +49,13 @@ impl Walk<'_> {
         if self.is_behind {
             return true;
         }
-        // What is only named on this page may be behind the element, which may be tried.
-        let may_try = matches!(self.asked, Asked::Words(_)) && self.goal.states.is_empty();
-        let left = self.params.explore().saturating_sub(self.explored) > 0 && self.can_try_goal(capture);
-        self.is_inside(capture) && self.is_in_sight(capture) && !(may_try && left)
+        self.is_inside(capture) && self.is_in_sight(capture) && !self.tries_goal(capture)
+    }
+
+    /// Returns whether an element that has the name of the goal is tried next, because the goal may be behind it.
+    fn tries_goal(&self, capture: &ScreenCapture) -> bool {
+        let may_try = matches!(self.asked, Asked::Words(_)) && self.explored < self.params.explore();
+        may_try && !self.goal.is_page() && self.can_try_goal(capture)
     }
 
     /// Returns whether the element or the text that is the goal is in sight.
@@ -85,6 +88,12 @@ impl Walk<'_> {
         }
         self.dismissed = 0;
         let is_inside = self.is_inside(capture);
+        if is_inside
+            && self.tries_goal(capture)
+            && let Some(step) = self.explore(capture, state)
+        {
+            return Next::act(step);
+        }
         if let Some(step) = self.scroll_to_goal(capture, state).filter(|_| is_inside) {
             return Next::act(step);
         }
@@ -100,10 +109,17 @@ impl Walk<'_> {
         if asks_for_password(capture) && !self.goal.states.is_empty() {
             return Next::Stop(GoStop::Login);
         }
-        if let Some(step) = self.explore(capture, state) {
-            return Next::act(step);
+        // A page from which a way is known is probably behind this one. Trying elements may lead anywhere.
+        let is_known = !self.goal.states.is_empty();
+        let back = if is_known { self.back_or_open(capture) } else { Next::Stop(GoStop::NoWay) };
+        match back {
+            Next::Stop(_) => match self.explore(capture, state) {
+                Some(step) => Next::act(step),
+                None if is_known => back,
+                None => self.back_or_open(capture),
+            },
+            back => back,
         }
-        self.back_or_open(capture)
     }
 
     /// Returns the step that touches an element like one that leads to the goal from another page, such as a link in the
