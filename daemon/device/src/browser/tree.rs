@@ -276,7 +276,8 @@ impl<'a> Builder<'a> {
             .with(Trait::Landmark, list || role == Role::Field || matches!(what, Shown::Structure(_)))
             .with(Trait::Volatile, matches!(said.role, "progressbar" | "timer" | "marquee"))
             .with(Trait::Adjustable, said.role == "slider")
-            .with(Trait::Heading, said.role == "heading");
+            .with(Trait::Heading, said.role == "heading")
+            .with(Trait::Link, matches!(said.role, "link" | "tab" | "menuitem" | "treeitem"));
         Some(Node {
             id: said.element.to_string(),
             window: self.window,

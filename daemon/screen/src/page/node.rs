@@ -193,6 +193,8 @@ pub enum Trait {
     Adjustable = 1024,
     /// A heading, according to the page itself.
     Heading = 2048,
+    /// An element that leads to another page or part of one: a link, a tab, an entry of a menu.
+    Link = 4096,
 }
 
 /// A set of [`Trait`]s.

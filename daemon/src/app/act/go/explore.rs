@@ -14,7 +14,7 @@ use crate::app::observe::screen_capture::ScreenCapture;
 use afd_base::text::tokens;
 use afd_experience::visual::graph::Edge;
 use afd_screen::page::folding::fold;
-use afd_screen::page::snapshot::Flag;
+use afd_screen::page::snapshot::{Flag, Node, Trait};
 use afd_screen::page::{element_state, naming, target};
 
 /// Returns whether touching an element changes what it shows: a switch, or a row with one, or a field.
@@ -25,6 +25,11 @@ pub(super) fn changes_setting(capture: &ScreenCapture, index: usize) -> bool {
         || snapshot
             .subtree(index)
             .any(|i| snapshot.nodes[i].role == Role::Switch || snapshot.nodes[i].checked.is_some())
+}
+
+/// Returns whether an element usually leads to another page, whatever its name is: a row or a link.
+pub(super) fn leads_on(node: &Node) -> bool {
+    node.role == Role::Row || node.has(Trait::Link)
 }
 
 /// Rank of an element: the number of words that it shares with the goal, whether it was never tried, and whether it is
@@ -61,10 +66,8 @@ impl Walk<'_> {
             }
             let own = tokens::of_text(name);
             let common = wanted.iter().filter(|word| word.is_in(&own)).count();
-            // Buttons do something, and pictures in a bar lead back, unless their names say otherwise. Links are what sites
-            // are made of.
-            let is_link = node.role == Role::Row || capture.structures().is_some_and(|s| s.front.site.is_some());
-            if common == 0 && !is_link {
+            // Buttons do something, and pictures in a bar lead back, unless their names say otherwise.
+            if common == 0 && !leads_on(node) {
                 continue;
             }
             let rank = (common, known.is_empty(), node.role != Role::Image);

@@ -1,7 +1,8 @@
 //! Decides the next step of a walk on the newest look.
 //!
-//! The order is: dismiss what is in front of the page, scroll to the goal on its page, take the known way, try elements
-//! that are not known (within the caller's bound), go back to a page from which a way is known, open the app.
+//! The order is: dismiss what is in front of the page, scroll to the goal on its page, take the known way, take a row or
+//! link that leads to the goal elsewhere, go back to a page from which a way is known, open the app, try elements that are
+//! not known (within the caller's bound).
 
 use afd_proto::go::{GoStepKind, GoStop};
 use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
@@ -122,8 +123,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the step that touches an element like one that leads to the goal from another page, such as a link in the
-    /// header of a site. Where it leads from here is a guess, which the look afterwards checks.
+    /// Returns the step that touches a row or link like one that leads to the goal from another page, such as a link in the
+    /// header of a site. Where it leads from here is a guess, which the look afterwards checks. Buttons are left out: one
+    /// with the same name may do something else here.
     fn alike(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
         let edges = self.graph.iter().flat_map(|graph| &graph.edges);
@@ -135,7 +137,10 @@ impl Walk<'_> {
                 continue;
             };
             let Some(title) = target::title(wanted).filter(|title| !title.is_empty()) else { continue };
-            let is_same = |r: &&Ref| r.label.title == title && snapshot.nodes[r.node].role == wanted.role;
+            let is_same = |r: &&Ref| {
+                let node = &snapshot.nodes[r.node];
+                r.label.title == title && node.role == wanted.role && explore::leads_on(node)
+            };
             let mut same = refs.iter().filter(is_same);
             let Some(only) = same.next().filter(|_| same.next().is_none()) else { continue };
             if found.as_ref().is_none_or(|(best, _)| edge.probability > best.probability) {
@@ -173,7 +178,7 @@ impl Walk<'_> {
                 return Some(Next::act(Step { kind: GoStepKind::Dismiss, ..Step::of(edge, plan, None) }));
             }
         }
-        // Back answers neither yes nor no.
+        // Back usually closes a dialog without agreeing.
         self.dismissed += 1;
         Some(Next::act(Step::plain(GoStepKind::Dismiss, Plan::single(Verb::Back, Input::Back))))
     }

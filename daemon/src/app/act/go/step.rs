@@ -186,7 +186,8 @@ impl Walk<'_> {
         let is_same = before.place().screen == capture.place().screen;
         if kind == GoStepKind::Explore && !is_same {
             self.depth += 1;
-            self.is_behind |= self.is_named_like_goal(&touched);
+            let is_page = capture.reliable() && capture.structures().is_some_and(|s| !s.front.dialog);
+            self.is_behind |= is_page && self.is_named_like_goal(&touched);
         }
         // Back left the app, so the page before was its first.
         if verb == Verb::Back && edge.is_none() && !self.is_inside(&capture) {
