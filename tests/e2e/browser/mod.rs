@@ -1,5 +1,6 @@
 //! A real Chromium as a device: pages of a local web server are read, acted on and remembered.
 
+mod going;
 mod life;
 mod limits;
 mod moving;
