@@ -296,3 +296,54 @@ fn bad_goals_are_refused_before_anything_is_done() {
     client.fails("act.goTo", json!({"address": "https://example.org/"}), "UNSUPPORTED");
     assert!(world.phone.lock().inputs.is_empty());
 }
+
+/// Number of random screens; `AFD_RISKY_SCREENS` overrides it.
+const SCREENS: usize = 100;
+
+/// Returns a number below `limit` that looks random.
+fn pick(state: &mut u64, limit: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    usize::try_from((*state >> 33) % limit as u64).unwrap_or_default()
+}
+
+/// Returns an app with pages of random rows and buttons, whose names come from the data set of names.
+fn random_app(names: &[String], screens: usize) -> Value {
+    let mut state = 17;
+    let mut next = |limit: usize| pick(&mut state, limit);
+    let mut pages = serde_json::Map::new();
+    for page in 0..screens {
+        let onward = |to: usize| json!({"goto": format!("p{to}")});
+        let mut rows: Vec<Value> =
+            (0..6).map(|_| json!({"title": names[next(names.len())], "do": onward(next(screens))})).collect();
+        rows.push(json!({"title": format!("Option {page}"), "switch": "silent"}));
+        let button =
+            json!({"type": "button", "id": "act", "text": names[next(names.len())], "do": onward(next(screens))});
+        let list = json!({"type": "list", "id": "list", "rows": rows});
+        let body = json!([list, button]);
+        pages.insert(format!("p{page}"), json!({"activity": ".Page", "title": format!("Place {page}"), "body": body}));
+    }
+    json!({"package": "org.example.random", "label": "Random", "start": "p0", "vars": {"silent": "off"}, "pages": pages})
+}
+
+#[test]
+fn nothing_risky_is_touched_on_random_screens() {
+    let screens = std::env::var("AFD_RISKY_SCREENS").ok().and_then(|n| n.parse().ok()).unwrap_or(SCREENS);
+    let names = crate::risky::names("held");
+    let all = [names.risky.clone(), names.harmless].concat();
+    let app = serde_json::from_value(random_app(&all, screens)).expect("an app");
+    let world = World::with(TestPhone::with(|setup| setup.apps.push(app)), "[observe]\nafter_act_ms = 0\n");
+    let mut client = world.client();
+    for page in 0..screens {
+        world.phone.scene("org.example.random", Some(&format!("p{page}")));
+        let walk = client.ok("act.goTo", json!({"text": "Atlantis", "explore": 2}));
+        assert_eq!(walk["arrived"], false, "{walk}");
+    }
+    let hits = world.phone.hits("tap");
+    let rules = afd_screen::page::risk::RiskRules::default();
+    let marked: Vec<&String> = hits.iter().filter(|hit| rules.is_risky_name(hit)).collect();
+    let missed = hits.iter().filter(|hit| names.risky.contains(hit)).count();
+    println!("{screens} screens: {} taps, {missed} of them on names that people call risky", hits.len());
+    assert!(marked.is_empty(), "{marked:?}");
+    assert!(hits.len() > screens && !hits.iter().any(|hit| hit.starts_with("Option")), "{hits:?}");
+    assert_eq!(world.phone.lock().var("silent"), "off");
+}

@@ -43,6 +43,7 @@ mod reaching;
 mod recall;
 mod refs;
 mod retention;
+mod risky;
 mod runtime;
 mod screenshots;
 mod secrets;

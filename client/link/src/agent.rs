@@ -53,8 +53,10 @@ pub fn text(outcome: &Outcome) -> String {
             let mut text = format!("error {}: {}", failure.code, safe::line(&failure.message));
             for candidate in failure.details["candidates"].as_array().into_iter().flatten() {
                 let word = |key: &str| candidate[key].as_str().map(safe::line);
-                let _ = write!(text, "\ncandidate: \"{}\"", word("label").unwrap_or_default().replace('"', "\\\""));
-                if let Some(id) = word("resId") {
+                let name = word("label").or_else(|| word("name")).unwrap_or_default().replace('"', "\\\"");
+                let _ = write!(text, "\ncandidate: \"{name}\"");
+                // A state has an id, an element a resource id.
+                if let Some(id) = word("resId").or_else(|| word("id")) {
                     let _ = write!(text, " {id}");
                 }
                 // Identical elements differ only in their position.

@@ -119,6 +119,8 @@ struct Listed {
     spaced: ByFirstWord,
     unspaced: Vec<String>,
     harmless: Vec<String>,
+    /// Last words of names of places, such as `history` in `Transfer history`.
+    places: Vec<String>,
 }
 
 fn by_first_word(phrases: impl Iterator<Item = Vec<String>>) -> ByFirstWord {
@@ -135,15 +137,17 @@ fn listed() -> &'static Listed {
     static PARSED: OnceLock<Listed> = OnceLock::new();
     PARSED.get_or_init(|| {
         let lines = || PHRASES.lines().filter_map(|line| line.split_once(": "));
-        let of = |harmless: bool| {
-            let lists = lines().filter(move |(name, _)| (*name == "harmless") == harmless);
+        let of = |wanted: &'static str| {
+            let kind = |name: &str| if matches!(name, "harmless" | "places") { name.to_owned() } else { String::new() };
+            let lists = lines().filter(move |(name, _)| kind(name) == wanted);
             lists.flat_map(|(_, list)| list.split("; "))
         };
-        let (unspaced, spaced): (Vec<&str>, Vec<&str>) = of(false).partition(|phrase| is_unspaced(phrase));
+        let (unspaced, spaced): (Vec<&str>, Vec<&str>) = of("").partition(|phrase| is_unspaced(phrase));
         Listed {
             spaced: by_first_word(spaced.into_iter().map(words)),
             unspaced: unspaced.into_iter().map(fold).collect(),
-            harmless: of(true).map(fold).collect(),
+            harmless: of("harmless").map(fold).collect(),
+            places: of("places").map(fold).collect(),
         }
     })
 }
@@ -202,7 +206,17 @@ impl RiskRules {
     /// Returns whether a name is risky.
     pub fn is_risky_name(&self, name: &str) -> bool {
         let (own, folded) = (words(name), fold(name));
-        if own.is_empty() || self.is_harmless(name) || listed().harmless.iter().any(|phrase| folded.contains(phrase)) {
+        let is_place = || {
+            let ends =
+                |place: &String| if is_unspaced(place) { folded.ends_with(place) } else { own.last() == Some(place) };
+            own.len() > 1 && listed().places.iter().any(ends)
+                || is_unspaced(&folded) && listed().places.iter().any(ends)
+        };
+        let is_recent = folded.starts_with("最近") || folded.starts_with("최근") || folded.ends_with("ない");
+        let is_known = || listed().harmless.iter().any(|phrase| folded.contains(phrase));
+        let phrases = own.first().and_then(|first| listed().spaced.get(first));
+        let is_phrase = phrases.is_some_and(|phrases| phrases.contains(&own)) || listed().unspaced.contains(&folded);
+        if own.is_empty() || self.is_harmless(name) || (!is_phrase && (is_known() || is_place() || is_recent)) {
             return false;
         }
         let short = folded.chars().count() <= 2 * MAX_WORDS;
