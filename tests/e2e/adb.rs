@@ -210,7 +210,8 @@ fn a_dump_from_somebody_else_is_read_and_shown() {
     let mut client = world.client();
     let read = client.ok("observe.dump", json!({"content": format!("junk {dump} UI hierchary dumped to: /dev/tty")}));
     let outline = read["outline"].as_str().expect("an outline");
-    for line in ["@n1 switch \"Mail\" = \"checked\"", "\"Fax\" = \"checked\"", "@n2 button \"Send\\n@n9 button\""] {
+    for line in ["@n1 switch \"Mail\" = \"checked\"", "\"Fax\" = \"checked\"", "@n2 button \"Send\\n@n9 button\" risky"]
+    {
         assert!(outline.lines().any(|one| one.trim() == line), "{line} in {outline}");
     }
     assert_eq!((&read["interactive"], &read["size"]), (&json!(2), &json!([720, 1280])));

@@ -170,6 +170,8 @@ fn risky_elements_are_marked_and_touched_only_if_allowed() {
     assert!(!world.phone.hits("tap").contains(&"Sign out".to_owned()));
     let page = client.ok("act.tap", json!({"value": "Account", "then": "outline"}))["look"]["observation"].clone();
     assert!(page["outline"].as_str().expect("an outline").contains("\"Sign out\" risky"), "{page}");
+    let again = client.ok("observe.page", json!({"format": "outline", "since": "last"}));
+    assert!(again["outline"].as_str().expect("an outline").contains("nothing changed"), "{again}");
     let named = client.ok("act.tap", json!({"value": "Sign out"}));
     assert_eq!((&named["risky"], world.phone.page()), (&json!(true), "left".to_owned()), "done as asked, and said");
     (0..2).for_each(|_| drop(client.ok("act.back", json!({"then": "outline"}))));

@@ -16,6 +16,7 @@ use afd_proto::vocabulary::{Role, Target};
 
 use super::element_ref::Ref;
 use super::folding::fold;
+use super::outline::Item;
 use super::screen::Screen;
 use super::snapshot::Flag;
 use super::{structure, target};
@@ -261,6 +262,14 @@ impl RiskRules {
         let name = title.or(element.name.as_deref().filter(|_| element.is_caption));
         let agrees = name.is_some_and(|name| AGREEING.contains(&fold(name).as_str()) && !self.is_harmless(name));
         self.is_risky_element(node.role, name, node.res_id.as_deref()) || (agrees && self.asks_for_risk(screen))
+    }
+
+    /// Marks the risky ones among the items of a screen's outline.
+    pub fn mark(&self, screen: &Screen, mut items: Vec<Item>) -> Vec<Item> {
+        for item in &mut items {
+            item.risky = item.at.is_some_and(|at| self.is_risky(screen, &screen.refs()[at]));
+        }
+        items
     }
 
     /// Returns whether a dialog in front has a risky text.

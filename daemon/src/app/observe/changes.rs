@@ -7,6 +7,7 @@ use super::screen_capture::ScreenCapture;
 use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::outline::{self, Item};
 use afd_screen::page::published::PageTool;
+use afd_screen::page::risk::RiskRules;
 use afd_screen::page::{Ref, refs};
 
 /// Maximum length of the name of a tool that is gone, in characters.
@@ -23,10 +24,11 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Compares the items of a capture, whose refs carry the aliases of an earlier observation, with that observation.
-    pub(super) fn since(before: &ShownRefs, capture: &ScreenCapture, items: &[Item]) -> Self {
+    pub(super) fn since(before: &ShownRefs, capture: &ScreenCapture, items: &[Item], rules: &RiskRules) -> Self {
         let old_refs = before.snapshot.refs();
         let numbers: HashMap<usize, u32> = before.numbered().map(|(number, r)| (r.node, number)).collect();
         let old = outline::items(&before.snapshot, old_refs, before.place.title.as_deref());
+        let old = rules.mark(&before.snapshot, old);
         let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&old_refs[at].node)).map(|n| refs::alias(*n));
         let mut by_alias: HashMap<String, String> = HashMap::new();
         let mut texts: HashMap<String, usize> = HashMap::new();

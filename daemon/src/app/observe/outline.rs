@@ -85,7 +85,10 @@ impl Call {
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
         let from = before.as_ref().filter(|_| shape.part.more).map_or(0, |b| changes::continued(b, &shown, &items));
         let rows = from..items.len().min(from.saturating_add(max));
-        let changes = before.as_ref().filter(|_| !shape.part.more).map(|b| Changes::since(b, &shown, &items));
+        let changes = before
+            .as_ref()
+            .filter(|_| !shape.part.more)
+            .map(|b| Changes::since(b, &shown, &items, &self.core.risk_rules()));
         // The changes after an action may be longer than the whole page.
         let is_shorter =
             |changes: &Changes| shape.after_action && length(&shown, &items[rows.clone()]) < changes.text().len();
@@ -184,11 +187,7 @@ fn as_shown<'a>(capture: &'a ScreenCapture, title: &'a str) -> &'a str {
 }
 
 fn items(capture: &ScreenCapture, rules: &RiskRules) -> Vec<Item> {
-    let mut items = outline::items(capture.snapshot(), capture.refs(), title(capture));
-    for item in &mut items {
-        item.risky = item.at.is_some_and(|at| rules.is_risky(capture.snapshot(), &capture.refs()[at]));
-    }
-    items
+    rules.mark(capture.snapshot(), outline::items(capture.snapshot(), capture.refs(), title(capture)))
 }
 
 fn alias(capture: &ScreenCapture, item: &Item) -> Option<String> {
