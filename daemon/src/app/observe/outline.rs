@@ -85,14 +85,7 @@ impl Call {
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
         let from = before.as_ref().filter(|_| shape.part.more).map_or(0, |b| changes::continued(b, &shown, &items));
         let rows = from..items.len().min(from.saturating_add(max));
-        let changes = before
-            .as_ref()
-            .filter(|_| !shape.part.more)
-            .map(|b| Changes::since(b, &shown, &items, &self.core.risk_rules()));
-        // The changes after an action may be longer than the whole page.
-        let is_shorter =
-            |changes: &Changes| shape.after_action && length(&shown, &items[rows.clone()]) < changes.text().len();
-        let changes = changes.filter(|changes| shape.format != Some(Format::Rows) && !is_shorter(changes));
+        let changes = before.as_ref().and_then(|b| self.changes(b, shape, &shown, (&items, &rows)));
         let listed = items[if changes.is_some() { 0..0 } else { rows.clone() }].iter().filter_map(|item| item.at);
         let listed: HashSet<usize> =
             listed.chain(changes.iter().flat_map(|changes| changes.at.iter().copied())).collect();
@@ -130,6 +123,23 @@ impl Call {
 }
 
 impl Call {
+    /// Returns the changes since an earlier observation, unless the whole page is requested or is shorter.
+    fn changes(
+        &self,
+        before: &ShownRefs,
+        shape: &Shape,
+        shown: &ScreenCapture,
+        (items, rows): (&[Item], &Range<usize>),
+    ) -> Option<Changes> {
+        if shape.part.more || shape.format == Some(Format::Rows) {
+            return None;
+        }
+        let changes = Changes::since(before, shown, items, &self.core.risk_rules());
+        // The changes after an action may be longer than the whole page.
+        let is_longer = shape.after_action && length(shown, &items[rows.clone()]) < changes.text().len();
+        (!is_longer).then_some(changes)
+    }
+
     fn items(&self, capture: &ScreenCapture) -> Vec<Item> {
         let rules = self.core.risk_rules();
         over_nodes(capture.snapshot().nodes.len(), || items(capture, &rules))
