@@ -209,7 +209,8 @@ impl Device {
         self.actor.lease.take(session, ttl)
     }
 
-    /// Takes or extends the lease for an operation of several actions, see [`Lease::extend`](super::lease::Lease::extend).
+    /// Takes or extends the lease for an operation of several actions. A lease that the session took in another way stays as
+    /// it is. Returns the generation if the lease is the operation's own.
     ///
     /// # Errors
     /// [`Busy`] if another session holds the lease.
