@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use crate::{
     Secret,
     artifact::SavedArtifact,
-    observe::{Context, RefRows},
+    observe::Context,
+    rows::RefRows,
     vocabulary::{By, Point, Reply, Target},
 };
 

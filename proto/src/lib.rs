@@ -49,6 +49,7 @@ pub mod progress;
 pub mod recall;
 pub mod recall_upkeep;
 pub mod recover;
+pub mod rows;
 pub mod rpc;
 #[cfg(feature = "schema")]
 pub mod schema;

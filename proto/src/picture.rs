@@ -1,7 +1,7 @@
 //! `observe.screenshot`, and the overlay that the phone itself draws on its screen.
 
 use crate::artifact::SavedArtifact;
-use crate::observe::RefRows;
+use crate::rows::RefRows;
 use crate::vocabulary::Reply;
 
 device_params! {

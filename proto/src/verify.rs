@@ -88,7 +88,7 @@ wire! {
         /// Number of matching nodes; absent for `topActivity`.
         pub matched_count: Option<u32>,
         /// The first matching nodes, at most 20; absent for `topActivity`.
-        pub nodes: Option<Vec<crate::observe::Row>>,
+        pub nodes: Option<Vec<crate::rows::Row>>,
         /// Actual activity; only for `topActivity`.
         pub actual: Option<String>,
         /// Id of the observation that was checked.

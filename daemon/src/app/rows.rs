@@ -1,7 +1,8 @@
 //! Converts captures to the rows of a response, and moves rows that are too large for a response to a file.
 
 use afd_proto::artifact::SavedArtifact;
-use afd_proto::observe::{Column, Context, DEFAULT_ROWS, RefRow, RefRows, Row, ScreenRows, WindowRow};
+use afd_proto::observe::{Column, Context, DEFAULT_ROWS};
+use afd_proto::rows::{RefRow, RefRows, Row, ScreenRows, WindowRow};
 use serde::Serialize;
 
 use super::artifacts::{Content, Destination};

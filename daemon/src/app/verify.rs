@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
-use afd_proto::observe::Row;
+use afd_proto::rows::Row;
 use afd_proto::verify::{
     ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyElement,
     VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity,

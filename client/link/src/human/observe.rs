@@ -13,10 +13,11 @@ use afd_proto::go::{ActGoTo, GoStep, GoToResult};
 use afd_proto::incident::{Incident, IncidentKind};
 use afd_proto::observe::{
     Context, DumpOutline, LastPage, ObserveDump, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText,
-    ObserveTop, ObserveWait, Page, PageText, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top, WaitResult,
+    ObserveTop, ObserveWait, Page, PageText, Refs, Screen, Top, WaitResult,
 };
 use afd_proto::picture::{ObserveScreenshot, Screenshot};
 use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult};
+use afd_proto::rows::{RefRow, RefRows, Row, ScreenRows};
 use afd_proto::verify::{VerifyElement, VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity};
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
 use anstyle::AnsiColor;

@@ -22,11 +22,12 @@ use std::time::Duration;
 use afd_proto::ErrorCode;
 use afd_proto::observe::{
     Context, LastPage, LastParams, ObserveDump, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText,
-    ObserveTop, Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
+    ObserveTop, Page, PageParams, Part, Refs, RefsParams, Screen, ScreenParams, Top, TopParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, Overlay, OverlayGetParams, OverlaySetParams,
 };
+use afd_proto::rows::{RefRows, ScreenRows};
 use afd_proto::vocabulary::{DeviceCall, HintsWanted, ObservationSource, Reply};
 
 use super::artifacts::Destination;

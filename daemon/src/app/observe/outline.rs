@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use afd_proto::observe::{Context, DEFAULT_ROWS, Element, Format};
+use afd_proto::observe::{Context, DEFAULT_ROWS, Format};
+use afd_proto::rows::Element;
 use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 
 use super::changes::{self, Changes, is_same_page, same_elements};
