@@ -60,15 +60,26 @@ impl Lease {
     /// [`Busy`] if another session holds the lease.
     pub fn take(&self, session: &str, ttl: Duration) -> Result<(LeaseInfo, u64), Busy> {
         let mut slot = self.0.lock();
-        if let Some(held) = Self::holder(&mut slot).filter(|held| held.session != session) {
-            return Err(Busy(held));
-        }
-        static GENERATION: AtomicU64 = AtomicU64::new(0);
-        let generation = GENERATION.fetch_add(1, Ordering::Relaxed);
-        *slot = Some(Held { session: session.to_owned(), until: Instant::now() + ttl, generation });
+        Self::unless_busy(&mut slot, session)?;
+        let generation = Self::hold(&mut slot, session, ttl);
         let lease =
             LeaseInfo { session: session.to_owned(), remaining_ms: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) };
         Ok((lease, generation))
+    }
+
+    fn unless_busy(slot: &mut Option<Held>, session: &str) -> Result<(), Busy> {
+        match Self::holder(slot).filter(|held| held.session != session) {
+            Some(held) => Err(Busy(held)),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets the holder, and returns the generation of the new lease.
+    fn hold(slot: &mut Option<Held>, session: &str, ttl: Duration) -> u64 {
+        static GENERATION: AtomicU64 = AtomicU64::new(0);
+        let generation = GENERATION.fetch_add(1, Ordering::Relaxed);
+        *slot = Some(Held { session: session.to_owned(), until: Instant::now() + ttl, generation });
+        generation
     }
 
     /// Takes the lease for at least `ttl`, or extends the one with this generation. A lease that the session took in
@@ -77,20 +88,16 @@ impl Lease {
     /// # Errors
     /// [`Busy`] if another session holds the lease.
     pub fn extend(&self, session: &str, own: Option<u64>, ttl: Duration) -> Result<Option<u64>, Busy> {
-        {
-            let mut slot = self.0.lock();
-            if let Some(held) = Self::holder(&mut slot).filter(|held| held.session != session) {
-                return Err(Busy(held));
+        let mut slot = self.0.lock();
+        Self::unless_busy(&mut slot, session)?;
+        match slot.as_mut() {
+            Some(held) if own == Some(held.generation) => {
+                held.until = held.until.max(Instant::now() + ttl);
+                Ok(own)
             }
-            if let Some(held) = slot.as_mut() {
-                if own == Some(held.generation) {
-                    held.until = held.until.max(Instant::now() + ttl);
-                    return Ok(own);
-                }
-                return Ok(None);
-            }
+            Some(_) => Ok(None),
+            None => Ok(Some(Self::hold(&mut slot, session, ttl))),
         }
-        self.take(session, ttl).map(|(_, generation)| Some(generation))
     }
 
     /// Releases the lease if this session holds it. Returns whether the lease was released.
