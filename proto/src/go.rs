@@ -15,9 +15,9 @@ act_params! {
         pub goal: Option<String> where chars 1..=200,
         /// Id, uid or name of the state to reach.
         pub state: Option<String> where chars 1..=200,
-        /// Label of the element that is to be in sight.
+        /// Label of an element. The walk ends when the element is in sight.
         pub element: Option<String> where chars 1..=200,
-        /// Text that is to be in sight.
+        /// Text on a page. The walk ends when the text is in sight.
         pub text: Option<String> where chars 1..=200,
         /// Address of the page to open, in a browser.
         pub address: Option<String> where chars 1..=2000,

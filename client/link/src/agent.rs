@@ -125,10 +125,14 @@ fn one_line_each(value: &mut Value) {
     }
 }
 
+/// Returns the crashes and the like that a look or an observation reports.
+fn incidents(look: &Value) -> Vec<Incident> {
+    serde_json::from_value(look["incidents"].clone()).unwrap_or_default()
+}
+
 fn result(outcome: &Outcome, data: &Value) -> String {
     if let Some(outline) = data["outline"].as_str() {
-        let incidents: Vec<Incident> = serde_json::from_value(data["incidents"].clone()).unwrap_or_default();
-        let lines: String = incidents.iter().map(|one| incident(one) + "\n").collect();
+        let lines: String = incidents(data).iter().map(|one| incident(one) + "\n").collect();
         return lines + outline;
     }
     if outcome.op == "go-to" {
@@ -181,8 +185,7 @@ fn act(outcome: &Outcome, data: &Value) -> String {
         let before: Vec<String> = before.iter().map(|(name, old)| format!("{name} {}", value(old))).collect();
         let _ = write!(text, "; before: {}", before.join(", "));
     }
-    let incidents: Vec<Incident> = serde_json::from_value(look["incidents"].clone()).unwrap_or_default();
-    for one in &incidents {
+    for one in &incidents(look) {
         let _ = write!(text, "; {}", incident(one));
     }
     // What a page or a program answered is marked as such, line by line.
@@ -214,8 +217,7 @@ fn walk(data: &Value) -> String {
             let _ = write!(text, "\n{action}: led to \"{}\" instead of \"{}\"", named("ledTo"), named("expected"));
         }
     }
-    let incidents: Vec<Incident> = serde_json::from_value(data["look"]["incidents"].clone()).unwrap_or_default();
-    for one in &incidents {
+    for one in &incidents(&data["look"]) {
         let _ = write!(text, "\n{}", incident(one));
     }
     if let Some(outline) = data["look"]["observation"]["outline"].as_str() {

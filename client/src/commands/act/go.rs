@@ -15,10 +15,10 @@ pub struct GoTo {
     /// Id or name of the state to reach
     #[arg(long, conflicts_with_all = ["element", "text", "address"])]
     state: Option<String>,
-    /// Label of the element that is to be in sight
+    /// Go to the element with this label, until it is in sight
     #[arg(long, conflicts_with_all = ["text", "address"])]
     element: Option<String>,
-    /// Text that is to be in sight
+    /// Go to a page with this text, until the text is in sight
     #[arg(long, conflicts_with = "address")]
     text: Option<String>,
     /// Address of the page to reach, in a browser

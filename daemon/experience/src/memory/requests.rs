@@ -101,7 +101,7 @@ pub fn forget_what_was_said(connection: &Connection) -> Result<()> {
     connection.run(
         "UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL
                 AND (method LIKE 'conversation.%' OR method LIKE 'session.%' OR method LIKE 'pattern.%' OR method LIKE 'memory.%'
-                OR method LIKE 'recall.%')",
+                OR method LIKE 'recall.%' OR method LIKE 'act.%')",
         args! {now: now_ms()},
     )?;
     Ok(())

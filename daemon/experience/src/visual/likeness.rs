@@ -4,8 +4,8 @@
 //! of their hashes. Equal headings mean the same page, unless controls and shapes or the selected tab differ. Different
 //! headings separate pages, unless the heading is content: the name of a recipe varies while the controls around it
 //! stay. A heading that is also the label of a control on the other page is a destination, not content. A page in
-//! another language shares no text with the known one, and the texts of both do not show the same language. [`same_places`] then compares element positions and shapes, and
-//! the best match must beat all others by [`MARGIN`].
+//! another language shares no text with the known one, and the texts of two dialogs do not show the same language.
+//! [`same_places`] then compares element positions and shapes, and the best match must beat all others by [`MARGIN`].
 //!
 //! Invariant: an uncertain capture becomes a new page.
 //!

@@ -18,7 +18,7 @@ const MAX_LABEL: usize = 40;
 const MAX_HASHES: usize = 600;
 /// Maximum number of elements whose places are kept as evidence of a page.
 const MAX_PLACES: usize = 150;
-/// Maximum number of texts from which the language of a page is told.
+/// Maximum number of texts that are used to detect the language of a dialog.
 const MAX_TEXTS: usize = 40;
 /// Maximum height of text that counts as a single line, in grid cells.
 const ONE_LINE: i64 = 2;

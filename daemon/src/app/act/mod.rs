@@ -266,7 +266,7 @@ pub async fn launch(core: &Arc<Core>, params: &LaunchParams) -> Result<Reply<Act
     let plan = match (&params.package, &params.name) {
         (Some(package), None) => {
             core.addressed(params)?.target.device.check_app(package)?;
-            Plan::single(Verb::Launch, Input::Launch(package.clone())).with_param("package", pattern::origin(package))
+            Plan::launch(package)
         }
         (None, Some(name)) if name.trim().is_empty() => {
             return Err(Error::param("name", "the name of an app", "an empty string"));

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::scroll::Search;
 use super::target_spec::TargetSpec;
 use afd_device::{Command, Input};
+use afd_screen::page::pattern;
 
 /// Function that builds the commands of a plan. Its argument is the resolved point if the plan has a target.
 pub(in crate::app) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Command> + Send>;
@@ -44,6 +45,11 @@ impl Plan {
     pub(in crate::app) fn single(verb: Verb, command: impl Into<Command>) -> Self {
         let command = command.into();
         Self::of(verb, Steps::Send(Box::new(move |_| vec![command])))
+    }
+
+    /// Creates a plan that opens an app, or an address in a browser.
+    pub(in crate::app) fn launch(package: &str) -> Self {
+        Self::single(Verb::Launch, Input::Launch(package.to_owned())).with_param("package", pattern::origin(package))
     }
 
     /// Creates a plan that touches a target. `press_ms` is the duration of a long press, in milliseconds.

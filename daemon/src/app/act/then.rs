@@ -31,7 +31,7 @@ use afd_experience::memory::experience::Query;
 use afd_screen::page::target;
 
 /// Minimum wait before an unchanged page is reported.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(in crate::app) const PATIENCE: Duration = Duration::from_secs(1);
 /// Maximum wait before an unchanged page is reported if the action is known to take longer than [`PATIENCE`].
 const MAX_PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum wait for a changed page to settle, measured from the first read after the action.
@@ -63,7 +63,7 @@ impl Call {
             Some(action) => self.known_of(action, before).await,
             None => Known::default(),
         };
-        let patience = known.mean.map_or(PATIENCE, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
+        let patience = patience(known.mean, PATIENCE);
         let mut look = Look {
             changed: None,
             expected: known.brief,
@@ -173,6 +173,12 @@ impl Call {
                 .map(Duration::from_millis),
         })
     }
+}
+
+/// Returns the wait before an unchanged page is the outcome, given the mean time that the action took: `least` if it is not
+/// known.
+pub(in crate::app) fn patience(mean: Option<Duration>, least: Duration) -> Duration {
+    mean.map_or(least, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE))
 }
 
 fn failed(error: &Error) -> String {

@@ -67,6 +67,18 @@ impl Call {
         Ok(ScreenCapture::of(read, settled, reads > 1 && !settled))
     }
 
+    /// Captures the page once it has settled, records the capture as seen by the session, and learns from it. The session
+    /// receives no refs.
+    ///
+    /// # Errors
+    /// If the screen cannot be read.
+    pub(in crate::app) async fn settled_page(&self) -> Result<ScreenCapture> {
+        let first = self.device().tree(self.target.token.clone())?;
+        let capture = self.capture(CaptureOptions { settle: true, wait: Duration::ZERO }, first).await?;
+        self.record_and_learn(&capture, ObservationSource::Page, None).await;
+        Ok(capture)
+    }
+
     /// Captures the screen with a single read.
     pub(in crate::app) async fn capture_once(&self) -> std::result::Result<ScreenCapture, DriverError> {
         let read = self.device().tree(self.target.token.clone())?.answer().await?;

@@ -67,9 +67,9 @@ impl Asked {
 pub(in crate::app) struct Goal {
     /// Row ids of the states in which the goal is, or is probably.
     pub states: BTreeSet<i64>,
-    /// Label of the element that is to be in sight; `None` if any page of `states` is the goal.
+    /// Label of the element to bring into sight; `None` if any page of `states` is the goal.
     pub element: Option<String>,
-    /// Text that is to be in sight.
+    /// Text to bring into sight.
     pub text: Option<String>,
 }
 

@@ -6,7 +6,7 @@
 //! them lead back.
 
 use afd_proto::go::GoStepKind;
-use afd_proto::vocabulary::{Role, Target, Verb};
+use afd_proto::vocabulary::{Role, Verb};
 
 use super::state::Walk;
 use super::step::Step;
@@ -15,7 +15,7 @@ use afd_base::text::tokens;
 use afd_experience::visual::graph::Edge;
 use afd_screen::page::folding::fold;
 use afd_screen::page::snapshot::{Flag, Node, Trait};
-use afd_screen::page::{element_state, naming, target};
+use afd_screen::page::{Ref, element_state, naming, target};
 
 /// Returns whether touching an element changes what it shows: a switch, or a row with one, or a field.
 pub(super) fn changes_setting(capture: &ScreenCapture, index: usize) -> bool {
@@ -32,6 +32,12 @@ pub(super) fn leads_on(node: &Node) -> bool {
     node.role == Role::Row || node.has(Trait::Link)
 }
 
+/// Returns the key under which it is remembered that an element of a page was tried.
+pub(super) fn tried_key(capture: &ScreenCapture, name: &str) -> String {
+    let page = capture.place();
+    format!("{:?}|{:?}|{name}", page.page_key, page.title)
+}
+
 /// Rank of an element: the number of words that it shares with the goal, whether it was never tried, and whether it is
 /// more than a picture.
 type Rank = (usize, bool, bool);
@@ -43,63 +49,57 @@ impl Walk<'_> {
             return None;
         }
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
-        let page = capture.place();
-        let key = |title: &str| format!("{:?}|{:?}|{title}", page.page_key, page.title);
         let wanted = tokens::of_query(self.asked.words().0);
-        let mut best: Option<(usize, Rank, String)> = None;
-        for (index, element) in refs.iter().enumerate() {
+        let mut best: Option<(usize, Rank)> = None;
+        for (index, element) in refs.iter().enumerate().filter(|(_, element)| self.may_try(capture, state, element)) {
             let node = &snapshot.nodes[element.node];
-            let leads = matches!(node.role, Role::Button | Role::Row | Role::Image | Role::View);
-            let is_content = snapshot.is_content(node) && snapshot.hidden_by(element.node).is_none();
-            let Some(name) = naming::called(element).filter(|_| leads && is_content && node.is(Flag::Enabled)) else {
-                continue;
-            };
-            let described = target::describe(snapshot, element.node);
-            let is_harmful = changes_setting(capture, element.node)
-                || (!self.params.allow_risky && self.rules.is_risky(snapshot, element));
-            if described.ordinal.is_some() || is_harmful || self.tried.contains(&key(name)) {
-                continue;
-            }
-            let known = state.map(|state| self.known_from(state, &described)).unwrap_or_default();
-            if known.iter().any(|to| self.visited.contains(to)) {
-                continue;
-            }
-            let own = tokens::of_text(name);
+            let own = tokens::of_text(naming::called(element).unwrap_or_default());
             let common = wanted.iter().filter(|word| word.is_in(&own)).count();
             // Buttons do something, and pictures in a bar lead back, unless their names say otherwise.
             if common == 0 && !leads_on(node) {
                 continue;
             }
-            let rank = (common, known.is_empty(), node.role != Role::Image);
-            if best.as_ref().is_none_or(|(_, most, _)| rank > *most) {
-                best = Some((index, rank, name.to_owned()));
+            let is_new = self.known_from(capture, state, element).is_empty();
+            let rank = (common, is_new, node.role != Role::Image);
+            if best.as_ref().is_none_or(|(_, most)| rank > *most) {
+                best = Some((index, rank));
             }
         }
-        let (index, _, name) = best?;
-        self.tried.insert(key(&name));
-        let described = target::describe(snapshot, refs[index].node);
-        let plan = self.touch(capture, Verb::Tap, &described)?;
+        let element = &refs[best?.0];
+        self.tried.insert(tried_key(capture, naming::called(element)?));
+        let plan = self.touch(capture, Verb::Tap, &target::describe(snapshot, element.node))?;
         self.explored += 1;
         Some(Step::plain(GoStepKind::Explore, plan))
     }
 
     /// Returns whether an element with the name of the goal is in sight, and may be tried.
-    pub(super) fn can_try_goal(&self, capture: &ScreenCapture) -> bool {
-        let (snapshot, refs) = (capture.snapshot(), capture.refs());
+    pub(super) fn can_try_goal(&self, capture: &ScreenCapture, state: Option<i64>) -> bool {
         let wanted = fold(self.asked.words().0);
-        let page = capture.place();
-        refs.iter().filter(|r| fold(&r.label.title) == wanted).any(|r| {
-            let leads = matches!(snapshot.nodes[r.node].role, Role::Button | Role::Row | Role::Image | Role::View);
-            let is_new = !self.tried.contains(&format!("{:?}|{:?}|{}", page.page_key, page.title, r.label.title));
-            let is_risky = !self.params.allow_risky && self.rules.is_risky(snapshot, r);
-            leads && is_new && !is_risky && !changes_setting(capture, r.node)
-        })
+        let mut named = capture.refs().iter().filter(|element| fold(&element.label.title) == wanted);
+        named.any(|element| self.may_try(capture, state, element))
     }
 
-    /// Returns the states to which an element of a state is known to lead.
-    fn known_from(&self, state: i64, described: &Target) -> Vec<i64> {
-        let wanted = target::key(described);
-        let edges = self.graph.iter().flat_map(|graph| &graph.edges).filter(|edge| edge.from == state);
+    /// Returns whether an element may be tried: it is usable, has a name of its own, changes no setting, is not risky, and was
+    /// neither tried nor is known to lead to a page that the walk has seen.
+    fn may_try(&self, capture: &ScreenCapture, state: Option<i64>, element: &Ref) -> bool {
+        let snapshot = capture.snapshot();
+        let node = &snapshot.nodes[element.node];
+        let leads = matches!(node.role, Role::Button | Role::Row | Role::Image | Role::View);
+        let is_usable =
+            node.is(Flag::Enabled) && snapshot.is_content(node) && snapshot.hidden_by(element.node).is_none();
+        let Some(name) = naming::called(element).filter(|_| leads && is_usable) else { return false };
+        let is_risky = !self.params.allow_risky && self.rules.is_risky(snapshot, element);
+        !is_risky
+            && !changes_setting(capture, element.node)
+            && !self.tried.contains(&tried_key(capture, name))
+            && target::describe(snapshot, element.node).ordinal.is_none()
+            && !self.known_from(capture, state, element).iter().any(|to| self.visited.contains(to))
+    }
+
+    /// Returns the states to which an element of the state in front is known to lead.
+    fn known_from(&self, capture: &ScreenCapture, state: Option<i64>, element: &Ref) -> Vec<i64> {
+        let wanted = target::key(&target::describe(capture.snapshot(), element.node));
+        let edges = self.graph.iter().flat_map(|graph| &graph.edges).filter(|edge| Some(edge.from) == state);
         let is_same = |edge: &&Edge| {
             let known = edge.what.as_ref().and_then(|action| action.target.as_ref());
             known.is_some_and(|known| target::key(known) == wanted)

@@ -50,13 +50,13 @@ impl Walk<'_> {
         if self.is_behind {
             return true;
         }
-        self.is_inside(capture) && self.is_in_sight(capture) && !self.tries_goal(capture)
+        self.is_inside(capture) && self.is_in_sight(capture) && !self.tries_goal(capture, state)
     }
 
     /// Returns whether an element that has the name of the goal is tried next, because the goal may be behind it.
-    fn tries_goal(&self, capture: &ScreenCapture) -> bool {
+    fn tries_goal(&self, capture: &ScreenCapture, state: Option<i64>) -> bool {
         let may_try = matches!(self.asked, Asked::Words(_)) && self.explored < self.params.explore();
-        may_try && !self.goal.is_page() && self.can_try_goal(capture)
+        may_try && !self.goal.is_page() && self.can_try_goal(capture, state)
     }
 
     /// Returns whether the element or the text that is the goal is in sight.
@@ -90,7 +90,7 @@ impl Walk<'_> {
         self.dismissed = 0;
         let is_inside = self.is_inside(capture);
         if is_inside
-            && self.tries_goal(capture)
+            && self.tries_goal(capture, state)
             && let Some(step) = self.explore(capture, state)
         {
             return Next::act(step);
@@ -148,8 +148,7 @@ impl Walk<'_> {
             }
         }
         let (edge, here) = found?;
-        let page = capture.place();
-        let is_new = self.tried.insert(format!("{:?}|{:?}|{}", page.page_key, page.title, target::key(&here)));
+        let is_new = self.tried.insert(explore::tried_key(capture, &target::key(&here)));
         let plan = self.touch(capture, Verb::Tap, &here).filter(|_| is_new)?;
         let guess = Edge { from: state.unwrap_or(edge.from), probability: edge.probability / 2.0, ..edge };
         Some(Step::of(&guess, plan, self.name_of(guess.to)))
@@ -187,8 +186,7 @@ impl Walk<'_> {
     fn scroll_to_goal(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
         let here = state.filter(|state| self.goal.states.contains(state))?;
         let label = self.goal.element.clone().or(self.goal.text.clone())?;
-        let scrolls = capture.snapshot().content().any(|n| n.is(Flag::Scrollable) && n.is(Flag::Visible));
-        if !scrolls || !self.scrolled.insert((Some(here), label.clone())) {
+        if !scrolls(capture) || !self.scrolled.insert((Some(here), label.clone())) {
             // The page is known to have had it, and does not have it now.
             self.goal.states.remove(&here);
             return None;
@@ -258,8 +256,8 @@ impl Walk<'_> {
     fn scroll_for(&mut self, capture: &ScreenCapture, edge: &Edge) -> Option<Step> {
         let wanted = edge.what.as_ref()?.target.as_ref()?;
         let title = target::title(wanted).filter(|title| !title.is_empty())?.trim_end_matches('…').to_owned();
-        let scrolls = capture.snapshot().content().any(|n| n.is(Flag::Scrollable) && n.is(Flag::Visible));
-        (scrolls && self.scrolled.insert((Some(edge.from), title.clone()))).then(|| Step::scroll(self.call, &title))
+        (scrolls(capture) && self.scrolled.insert((Some(edge.from), title.clone())))
+            .then(|| Step::scroll(self.call, &title))
     }
 
     /// Returns the plan for an edge; `None` if its target is not in sight, or is risky as it is now.
@@ -272,7 +270,7 @@ impl Walk<'_> {
             Verb::Launch => {
                 let package = text("package")?;
                 self.call.device().check_app(&package).ok()?;
-                Some(Plan::single(Verb::Launch, Input::Launch(package.clone())).with_param("package", package))
+                Some(Plan::launch(&package))
             }
             verb => self.touch(capture, verb, action.target.as_ref()?),
         }
@@ -319,10 +317,13 @@ impl Walk<'_> {
 
     fn open(&mut self, what: &str) -> Next {
         self.opening = true;
-        let plan = Plan::single(Verb::Launch, Input::Launch(what.to_owned()))
-            .with_param("package", afd_screen::page::pattern::origin(what));
-        Next::act(Step::plain(GoStepKind::Open, plan))
+        Next::act(Step::plain(GoStepKind::Open, Plan::launch(what)))
     }
+}
+
+/// Returns whether something on the page scrolls.
+fn scrolls(capture: &ScreenCapture) -> bool {
+    capture.snapshot().content().any(|n| n.is(Flag::Scrollable) && n.is(Flag::Visible))
 }
 
 /// Returns whether the site of an address is in front.

@@ -13,6 +13,7 @@ use crate::app::act::execute::Performed;
 use crate::app::act::plan::{Plan, Steps};
 use crate::app::act::scroll::Search;
 use crate::app::act::target_spec::{TargetSpec, named_target};
+use crate::app::act::then::{PATIENCE, patience};
 use crate::app::observe::capture::CaptureOptions;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::Asked;
@@ -22,10 +23,6 @@ use afd_proto::vocabulary::Verb;
 use afd_screen::page::folding::fold;
 use afd_screen::page::target;
 
-/// Minimum wait before an unchanged page counts as the outcome.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Maximum wait before an unchanged page counts as the outcome.
-const MAX_PATIENCE: Duration = Duration::from_secs(5);
 /// How long another known page, or a page that is not known, may be a stage on the way to the expected one, such as a page
 /// that loads.
 const STAGE: Duration = Duration::from_millis(1_500);
@@ -106,7 +103,7 @@ pub(super) enum Taken {
 }
 
 /// Returns whether a failed action says only that the page has changed since the look, or that the target is elsewhere, so
-/// that the walk looks again and decides anew.
+/// that the walk can read the screen again and choose another step.
 fn is_about_page(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -163,7 +160,7 @@ impl Walk<'_> {
         self.steps.push(taken);
         // Where another page is expected, a slow one gets more time.
         let least = if edge.is_some() { 2 * PATIENCE } else { PATIENCE };
-        let patience = mean.map_or(least, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
+        let patience = patience(mean, least);
         let (capture, changed) = self.call.outcome(&done.before, done.inputs, patience).await?;
         let expected = edge.as_ref().filter(|_| kind == GoStepKind::Way).map(|edge| edge.to);
         let (capture, changed) = self.unless_stage(capture, changed, expected, &done).await?;
@@ -242,9 +239,7 @@ impl Walk<'_> {
         if let Some(edge) = edge.filter(|_| is_repeated) {
             self.failed.insert((edge.from, edge.action_key));
         }
-        let read = self.call.device().tree(self.call.target.token.clone())?;
-        let capture = self.call.capture(CaptureOptions { settle: true, wait: Duration::ZERO }, read).await?;
-        self.call.record_and_learn(&capture, ObservationSource::Page, None).await;
+        let capture = self.call.settled_page().await?;
         Ok(if is_disturbed { Taken::Disturbed(Box::new(capture)) } else { Taken::Page(Box::new(capture)) })
     }
 

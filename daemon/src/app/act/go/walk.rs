@@ -14,7 +14,6 @@ use super::next::Next;
 use super::record::{self, Key};
 use super::state::Walk;
 use super::step;
-use crate::app::observe::capture::CaptureOptions;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::{Asked, Goal, on_page, resolve};
 use crate::app::visual::{graph, state_ref};
@@ -93,9 +92,7 @@ fn because(stopped: GoStop) -> &'static str {
 pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Option<&Key>) -> Result<GoToResult> {
     let started = Instant::now();
     let mut leased = Leased::take(call)?;
-    let first = call.device().tree(call.target.token.clone())?;
-    let first = call.capture(CaptureOptions { settle: true, wait: Duration::ZERO }, first).await?;
-    call.record_and_learn(&first, afd_proto::vocabulary::ObservationSource::Page, None).await;
+    let first = call.settled_page().await?;
     let mut walk = Walk {
         call,
         params: &params,
