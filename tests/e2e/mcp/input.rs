@@ -8,7 +8,7 @@ use super::McpClient;
 #[test]
 fn results_have_no_structured_content_and_keep_their_pictures() {
     let world = World::new();
-    let mut agent = McpClient::start(&world, &[]);
+    let mut agent = McpClient::start(&world, &["--toolsets", "core,gestures"]);
     let tools = agent.call("tools/list", json!({}));
     assert!(
         tools["result"]["tools"]
@@ -19,6 +19,7 @@ fn results_have_no_structured_content_and_keep_their_pictures() {
         ("af_look", json!({}), "text", "page \"Settings\""),
         ("af_tap", json!({"value": "Display"}), "text", "tapped row \"Display\""),
         ("af_back", json!({}), "text", "back"),
+        ("af_path", json!({"to": "Display"}), "text", "tap"),
         ("af_go", json!({"goal": "Display"}), "text", "arrived at page"),
         ("af_screenshot", json!({"annotate": true}), "image", ""),
     ];
@@ -89,13 +90,14 @@ fn arguments_are_read_as_models_write_them() {
 #[test]
 fn hints_name_tools_only() {
     let world = World::new();
-    let mut agent = McpClient::start(&world, &[]);
+    let mut agent = McpClient::start(&world, &["--toolsets", "core,gestures"]);
     agent.tool("af_look", json!({}));
     let calls = [
         ("af_tap", json!({"value": "@n99"})),
         ("af_tap", json!({"value": "Zork"})),
         ("af_fill", json!({"value": "Zork", "text": "x"})),
         ("af_verify", json!({"text": "Zork"})),
+        ("af_path", json!({"to": "Zork"})),
         ("af_go", json!({"goal": "Zork"})),
         ("af_launch", json!({"package": "org.zork"})),
         ("af_wait", json!({"text": "Zork", "timeoutMs": 1})),

@@ -154,7 +154,7 @@ impl Walk<'_> {
         let (words, goal) = (words.to_owned(), goal?);
         if goal.is_none() && matches!(self.asked, Asked::State(_)) {
             return Err(Error::new(ErrorCode::NotFound, format!("no such state: {}", quoted(&words, MAX_NAME))).hint(
-                "`afctl visual states` lists what is known; name the app with --app if another one is in front",
+                "`afctl visual states` lists what is known; open the app first if another one is in front (afctl: --app APP)",
             ));
         }
         // The page in front may not be learned yet.
@@ -169,10 +169,8 @@ impl Walk<'_> {
         if is_hopeless && self.params.explore() == 0 && self.params.app.is_none() && !self.is_in_sight(capture) {
             let elsewhere = self.apps_that_know().await?;
             let hint = match elsewhere.first() {
-                Some(app) => format!("it is known in {app}: name that app with --app"),
-                None => {
-                    "look at the page, name another app with --app, or let it try elements with --explore 10".to_owned()
-                }
+                Some(app) => format!("it is known in {app}: open that app first (afctl: --app {app})"),
+                None => "look at the page, or set explore to let it try elements (afctl: --explore 10)".to_owned(),
             };
             let what = if self.call.core.experience.secrets.was_typed(&words) {
                 "the typed text".to_owned()
