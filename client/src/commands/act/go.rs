@@ -8,7 +8,7 @@ use super::Key;
 /// Options for `go-to`.
 #[derive(Debug, Args)]
 pub struct GoTo {
-    /// Where to go: the name of a page, an element or a text, words that describe it, or an address such as https://example.org/
+    /// Where to go: the name of a page, an element or a text, words that describe it, or a web address
     #[arg(value_name = "GOAL", required_unless_present_any = ["state", "element", "text", "address"],
         conflicts_with_all = ["state", "element", "text", "address"])]
     goal: Option<String>,
