@@ -83,6 +83,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("memory search", "afctl memory search --query wifi"),
     ("memory delete", "afctl memory delete --id 7"),
     ("memory experience", "afctl memory experience"),
+    ("memory predict", "afctl memory predict"),
     ("memory context", "afctl memory context"),
     ("memory log", "afctl memory log --limit 50"),
     ("memory stats", "afctl memory stats"),

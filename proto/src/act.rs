@@ -18,6 +18,9 @@ pub trait ActCall {
 
     /// Returns the form in which the caller wants the resulting page, or `None` if the caller does not want the page.
     fn then(&self) -> Option<Then>;
+
+    /// Returns whether the action is refused if it never had an effect on this page.
+    fn is_strict(&self) -> bool;
 }
 
 /// An action result that can include the outcome of the action.
@@ -73,9 +76,15 @@ wire! {
         /// Null if this is unknown because another call acted on the device in between or the session had not observed
         /// the page.
         pub changed: crate::Nullable<bool>,
-        /// Known outcomes of this action on this page in short form, such as `-> "Wi-Fi" 4/4`; absent if there are
+        /// Known outcomes of this action on this page in short form, such as `-> "Wi-Fi" 0.94`; absent if there are
         /// none.
         pub expected: Option<String>,
+        /// Whether the outcome is the one that was expected; absent if too little is known to say so.
+        pub as_expected: Option<bool>,
+        /// What came instead of the expected outcome; absent unless it is unusual.
+        pub surprise: Option<crate::surprise::Surprise>,
+        /// Warning that the action did nothing, or failed, each time it was tried on this page before.
+        pub warning: Option<String>,
         /// Change in the state of the on-screen keyboard since the action; absent if there was none.
         pub keyboard: Option<KeyboardChange>,
         /// Remark about the outcome, for example `nothing changed`.

@@ -3,8 +3,8 @@
 use crate::method::MethodInfo;
 use crate::{
     act, artifact, backup, config, context, conversation, coverage, daemon, device, doctor, events, files, findings,
-    go, graph, history, job, manage, memory, model, observe, pattern, picture, progress, recall, recall_upkeep,
-    recover, rpc, session, tasks, template_match, transfer, upkeep, verify, visual,
+    go, graph, history, job, manage, memory, model, observe, pattern, picture, predict, progress, recall,
+    recall_upkeep, recover, rpc, session, tasks, template_match, transfer, upkeep, verify, visual,
 };
 
 /// Returns every method, in the order in which the documentation lists the namespaces.
@@ -22,6 +22,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         verify::METHODS,
         recover::METHODS,
         memory::METHODS,
+        predict::METHODS,
         upkeep::METHODS,
         artifact::METHODS,
         visual::METHODS,

@@ -3,6 +3,7 @@
 use crate::device::DeviceState;
 use crate::history::Change;
 use crate::memory::Event;
+use crate::surprise::SurpriseNotice;
 use crate::vocabulary::ObservationSource;
 
 params! {
@@ -43,6 +44,8 @@ wire! {
             /// New state of the device.
             state: DeviceState,
         },
+        /// An action had another outcome than the memory expected.
+        Surprise(Box<SurpriseNotice>),
         /// An item in the visual memory was forgotten, merged, renamed or deleted, or such a change was undone.
         Visual(Box<Change>),
         /// A call changed the daemon, its settings or its memory, for example by saving a note or finishing a task.

@@ -185,6 +185,9 @@ macro_rules! act_params {
                 /// Form in which to return the page that the action led to, once the page has settled; by default the
                 /// page is not returned.
                 pub then: Option<$crate::act::Then>,
+                /// Whether to refuse the action if it did nothing, or failed, each time it was tried on this page before.
+                #[serde(default, skip_serializing_if = "crate::act::is_false")]
+                pub strict: bool,
                 $($fields)*
             }
         }
@@ -195,6 +198,10 @@ macro_rules! act_params {
 
             fn then(&self) -> Option<$crate::act::Then> {
                 self.then.filter(|then| *then != $crate::act::Then::None)
+            }
+
+            fn is_strict(&self) -> bool {
+                self.strict
             }
         }
     )* };

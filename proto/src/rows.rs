@@ -1,6 +1,7 @@
 //! The rows of an observation: nodes, refs, windows and elements of a screen.
 
 use crate::artifact::SavedArtifact;
+use crate::predict::LeadsTo;
 use crate::vocabulary::Role;
 
 wire! {
@@ -57,6 +58,8 @@ wire! {
         /// Whether the name of the element says that it deletes, pays, sends, signs out or the like.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub risky: bool,
+        /// Where tapping the element most likely leads; absent if nothing is known, or if no hints were requested.
+        pub leads_to: Option<LeadsTo>,
     }
 
     /// A window on the screen; returned only with `full`.
@@ -94,6 +97,8 @@ wire! {
         /// Whether the name of the element says that it deletes, pays, sends, signs out or the like.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub risky: bool,
+        /// Where tapping the element most likely leads; absent if nothing is known, or if no hints were requested.
+        pub leads_to: Option<LeadsTo>,
     }
 
     /// Rows of the screen.

@@ -111,8 +111,9 @@ fn hints_of_a_replayed_recording_are_about_what_is_on_the_screen() {
     let text: String = std::fs::read_to_string(&file).expect("reads").lines().map(tap).collect();
     std::fs::write(&file, text).expect("writes");
     let recordings = traces::read(dir.path()).expect("reads");
-    let handed = traces::replay(&recordings, usize::MAX)[0];
+    let handed = &traces::replay(&recordings, usize::MAX)[0];
     assert!(handed.looks > 0 && handed.hinted_looks == handed.looks, "{handed:?}");
     assert!(handed.targets > 0 && handed.targets_on_screen == handed.targets, "{handed:?}");
-    assert_eq!((handed.known, handed.right, handed.same_page), (handed.actions, handed.actions, 0), "{handed:?}");
+    assert_eq!((handed.judged.len(), handed.accuracy(), handed.same_page), (handed.actions, 1.0, 0), "{handed:?}");
+    assert!(handed.judged.iter().all(|one| one.probability > 0.8 && !one.guess), "{handed:?}");
 }

@@ -15,9 +15,10 @@ fn count(result: &Value, key: &str) -> usize {
     result[key].as_array().map_or(0, Vec::len)
 }
 
-/// SQL that reverts the changes of schemas 21 to 12.
+/// SQL that reverts the changes of schemas 22 to 12.
 pub const BACK_TO_11: &str =
-    "ALTER TABLE devices DROP COLUMN part_of; DROP TRIGGER messages_recalled; DROP TRIGGER messages_recalled_again; DROP TRIGGER messages_forgotten; DROP TABLE text_words;
+    "DROP INDEX transitions_by_element; DROP INDEX transitions_by_role; ALTER TABLE transitions DROP COLUMN element_key;
+    ALTER TABLE transitions DROP COLUMN role_key; ALTER TABLE devices DROP COLUMN part_of; DROP TRIGGER messages_recalled; DROP TRIGGER messages_recalled_again; DROP TRIGGER messages_forgotten; DROP TABLE text_words;
     DROP TABLE text_index; DROP TABLE entry_texts; CREATE TABLE message_words (conversation_id INTEGER NOT NULL, word INTEGER NOT NULL,
         position INTEGER NOT NULL, PRIMARY KEY (conversation_id, word, position)) STRICT, WITHOUT ROWID;
     CREATE VIRTUAL TABLE note_index USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');

@@ -307,12 +307,12 @@ mod tests {
     fn outcomes_are_told_once_and_briefly() {
         assert_eq!(of(Ok(json!({"outline": "page \"A\"\n@n1 \"B\"", "rows": []}))), "page \"A\"\n@n1 \"B\"");
         let look =
-            json!({"changed": true, "expected": "-> \"Sound\" 4/4", "observation": {"outline": "page \"Wi-Fi\""}});
+            json!({"changed": true, "expected": "-> \"Sound\" 0.89", "observation": {"outline": "page \"Wi-Fi\""}});
         let target = json!({"role": "row", "label": "Wi-Fi, Connected", "title": "Wi-Fi"});
-        let expected = "tapped row \"Wi-Fi\": changed; before: -> \"Sound\" 4/4\npage \"Wi-Fi\"";
+        let expected = "tapped row \"Wi-Fi\": changed; before: -> \"Sound\" 0.89\npage \"Wi-Fi\"";
         assert_eq!(of(Ok(json!({"look": look, "target": target}))), expected);
         let again =
-            json!({"changed": true, "expected": "-> \"Wi-Fi\" 4/4", "observation": {"outline": "page \"Wi-Fi\" a.b"}});
+            json!({"changed": true, "expected": "-> \"Wi-Fi\" 0.89", "observation": {"outline": "page \"Wi-Fi\" a.b"}});
         assert_eq!(
             of(Ok(json!({"look": again, "target": target}))),
             "tapped row \"Wi-Fi\": changed\npage \"Wi-Fi\" a.b"

@@ -141,7 +141,7 @@ pub fn is_affected(uri: &str, message: &Message, device: Option<&str>, session: 
             "artifact" => is(ARTIFACTS),
             _ => false,
         },
-        Message::Device { .. } => false,
+        Message::Device { .. } | Message::Surprise(_) => false,
         Message::Lagged { .. } => true,
     }
 }

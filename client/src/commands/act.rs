@@ -178,6 +178,7 @@ impl Launch {
             name,
             request_key: self.key.request_key,
             then: self.key.then,
+            strict: self.key.strict,
             ..LaunchParams::default()
         }
     }
@@ -217,6 +218,7 @@ impl Package {
             package: self.package.or(self.what).unwrap_or_default(),
             request_key: self.key.request_key,
             then: self.key.then,
+            strict: self.key.strict,
             ..AppParams::default()
         }
     }
@@ -234,6 +236,7 @@ impl Intent {
             extras,
             request_key: key.request_key,
             then: key.then,
+            strict: key.strict,
             ..IntentParams::default()
         }
     }
@@ -291,21 +294,43 @@ impl PageTool {
     fn params(self) -> PageToolParams {
         let PageTool { tool, input, key } = self;
         let input = input.unwrap_or_default();
-        PageToolParams { tool, input, request_key: key.request_key, then: key.then, ..PageToolParams::default() }
+        PageToolParams {
+            tool,
+            input,
+            request_key: key.request_key,
+            then: key.then,
+            strict: key.strict,
+            ..PageToolParams::default()
+        }
     }
 }
 
 impl Upload {
     fn params(self) -> UploadParams {
         let Upload { what, files, by, key } = self;
-        UploadParams { by, value: what, files, request_key: key.request_key, then: key.then, ..UploadParams::default() }
+        UploadParams {
+            by,
+            value: what,
+            files,
+            request_key: key.request_key,
+            then: key.then,
+            strict: key.strict,
+            ..UploadParams::default()
+        }
     }
 }
 
 impl Tab {
     fn params(self) -> TabParams {
         let Tab { tab, close, key } = self;
-        TabParams { tab, close, request_key: key.request_key, then: key.then, ..TabParams::default() }
+        TabParams {
+            tab,
+            close,
+            request_key: key.request_key,
+            then: key.then,
+            strict: key.strict,
+            ..TabParams::default()
+        }
     }
 }
 
@@ -328,6 +353,7 @@ impl Group for Act {
                 command: Secret::new(command),
                 request_key: key.request_key,
                 then: key.then,
+                strict: key.strict,
                 ..ShellParams::default()
             }),
             Act::Intent(intent) => Call::of::<ActIntent>(intent.params()),
@@ -344,6 +370,7 @@ impl Group for Act {
                     key_code,
                     request_key: key.request_key,
                     then: key.then,
+                    strict: key.strict,
                     ..KeyParams::default()
                 })
             }
@@ -351,6 +378,7 @@ impl Group for Act {
                 text: Secret::new(text.or(what).unwrap_or_default()),
                 request_key: key.request_key,
                 then: key.then,
+                strict: key.strict,
                 ..TextParams::default()
             }),
             Act::Fill(Fill { value, text, by, key }) => Call::of::<ActFill>(FillParams {
@@ -359,6 +387,7 @@ impl Group for Act {
                 text: Secret::new(text),
                 request_key: key.request_key,
                 then: key.then,
+                strict: key.strict,
                 ..FillParams::default()
             }),
             Act::Launch(package) => Call::of::<ActLaunch>(package.params()),

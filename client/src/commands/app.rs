@@ -122,6 +122,7 @@ impl Group for App {
                 grant,
                 request_key: key.request_key,
                 then: key.then,
+                strict: key.strict,
                 ..InstallParams::default()
             }),
             App::Install(Install { target, version, force, .. }) => {
@@ -135,6 +136,7 @@ impl Group for App {
                     keep_data,
                     request_key: key.request_key,
                     then: key.then,
+                    strict: key.strict,
                     ..UninstallParams::default()
                 })
             }
@@ -145,6 +147,7 @@ impl Group for App {
                 package,
                 request_key: key.request_key,
                 then: key.then,
+                strict: key.strict,
                 ..ClearAppParams::default()
             }),
             App::Grant(Grant { package, permission, revoke, key }) => Call::of::<ActGrant>(GrantParams {
@@ -153,6 +156,7 @@ impl Group for App {
                 revoke,
                 request_key: key.request_key,
                 then: key.then,
+                strict: key.strict,
                 ..GrantParams::default()
             }),
             App::Launch(launch) => Call::of::<ActLaunch>(launch.params()),

@@ -5,10 +5,11 @@ use afd_proto::memory::{
     MemorySave, MemorySearch, MemoryStats, StatsParams,
 };
 use afd_proto::notes::{DeleteParams, SaveParams, SearchParams};
+use afd_proto::predict::{MemoryPredict, PredictParams};
 use afd_proto::upkeep::{
     ExportParams, ImportParams, MemoryExport, MemoryImport, MemoryPrune, MemoryVacuum, PruneParams,
 };
-use afd_proto::vocabulary::{NoParams, RecordScope};
+use afd_proto::vocabulary::{NoParams, RecordScope, Verb};
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, absolute};
@@ -29,6 +30,8 @@ pub enum Memory {
     },
     /// Show what is known about a page: outcomes of actions, recoveries from failures
     Experience(Experience),
+    /// Show where the actions on the last observed page most likely lead
+    Predict(Predict),
     /// Show what the session observed last
     Context,
     /// List events, newest first
@@ -133,6 +136,17 @@ pub struct Experience {
     limit: Option<u32>,
 }
 
+/// Options for `predict`.
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// Predict this verb on each element in sight [default: tap, and back]
+    #[arg(long, value_enum)]
+    verb: Option<Verb>,
+    /// Maximum number of actions
+    #[arg(long)]
+    limit: Option<u32>,
+}
+
 /// Options for `log`.
 #[derive(Debug, Args)]
 pub struct Log {
@@ -168,6 +182,9 @@ impl Group for Memory {
             >(
                 ExperienceParams { app, activity, page_fp, failure_cause, limit, device: None, session: None },
             ),
+            Memory::Predict(Predict { verb, limit }) => {
+                Call::of::<MemoryPredict>(PredictParams { verb, limit, ..PredictParams::default() })
+            }
             Memory::Context => Call::plain::<MemoryContext>(ContextParams::default()),
             Memory::Log(Log { for_session, app, status, limit, cursor }) => {
                 Call::of::<MemoryLog>(LogParams { session: for_session, app, status, limit, cursor, device: None })

@@ -36,14 +36,14 @@ pub enum Recover {
 impl Group for Recover {
     fn call(self, _: &Context) -> Call {
         match self {
-            Recover::Back { times, key: Key { request_key, then } } => {
-                Call::of::<RecoverBack>(BackParams { times, request_key, then, ..BackParams::default() })
+            Recover::Back { times, key: Key { request_key, then, strict } } => {
+                Call::of::<RecoverBack>(BackParams { times, request_key, then, strict, ..BackParams::default() })
             }
-            Recover::Home(Key { request_key, then }) => {
-                Call::of::<RecoverHome>(PlainParams { request_key, then, ..PlainParams::default() })
+            Recover::Home(Key { request_key, then, strict }) => {
+                Call::of::<RecoverHome>(PlainParams { request_key, then, strict, ..PlainParams::default() })
             }
-            Recover::Relaunch { package, key: Key { request_key, then } } => {
-                Call::of::<RecoverRelaunch>(AppParams { package, request_key, then, ..AppParams::default() })
+            Recover::Relaunch { package, key: Key { request_key, then, strict } } => {
+                Call::of::<RecoverRelaunch>(AppParams { package, request_key, then, strict, ..AppParams::default() })
             }
         }
     }

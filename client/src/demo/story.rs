@@ -149,6 +149,7 @@ impl Story {
             url: None,
             token: None,
             request_key: None,
+            strict: false,
             then: Some(Then::Outline),
         };
         let look = self.must::<ActScroll>(&params)?.body.look;

@@ -33,6 +33,7 @@ pub const COMMANDS: &[Command] = &[
     (&["notes", "search", "grep"], Some(true), &["memory", "search"], Rest::Joined("--query")),
     (&["history", "log"], None, &["memory", "log"], Rest::Stay),
     (&["hints", "experience", "learned"], None, &["memory", "experience"], Rest::Stay),
+    (&["predict", "expect"], None, &["memory", "predict"], Rest::Stay),
     (&["path", "route", "navigate", "goto", "go-to"], Some(true), &["visual", "path"], Rest::Joined("--to")),
     (&["states", "pages"], None, &["visual", "states"], Rest::Stay),
     (&["graph"], None, &["visual", "graph"], Rest::Stay),

@@ -37,6 +37,7 @@ pub fn wanted(message: &Message, params: &SubscribeParams) -> bool {
     let (device, session) = match message {
         Message::Event(e) => (&e.device, Some(&e.session)),
         Message::Observation(o) => (&o.device, Some(&o.session)),
+        Message::Surprise(s) => (&s.device, Some(&s.session)),
         Message::Device { device, .. } => (device, None),
         Message::Changed { session, .. } => {
             return params.device.is_none()

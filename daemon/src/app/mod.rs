@@ -61,6 +61,7 @@ pub fn methods() -> Methods {
     memory::import::register(&mut methods);
     memory::notes::register(&mut methods);
     memory::register(&mut methods);
+    memory::predict::register(&mut methods);
     memory::retention::register(&mut methods);
     memory::transfer::register(&mut methods);
     observe::register(&mut methods);

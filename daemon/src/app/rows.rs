@@ -6,6 +6,7 @@ use afd_proto::rows::{RefRow, RefRows, Row, ScreenRows, WindowRow};
 use serde::Serialize;
 
 use super::artifacts::{Content, Destination};
+use super::memory::predict::Predicted;
 use super::observe::screen_capture::ScreenCapture;
 use super::{Call, Result};
 use afd_base::task::over_nodes;
@@ -71,7 +72,13 @@ pub(super) fn screen_rows(capture: &ScreenCapture, columns: &[Column], max: Opti
     }
 }
 
-pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool, rules: &RiskRules) -> RefRows {
+pub(super) fn ref_rows(
+    capture: &ScreenCapture,
+    max: Option<u32>,
+    full: bool,
+    rules: &RiskRules,
+    predicted: &Predicted,
+) -> RefRows {
     let nodes = &capture.snapshot().nodes;
     let row = |(i, r): (usize, &Ref)| {
         let node = &nodes[r.node];
@@ -94,6 +101,7 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool, ru
                 .filter(|w| !w.focused)
                 .map(|w| format!("{} {}", w.type_name, w.app)),
             risky: rules.is_risky(capture.snapshot(), r),
+            leads_to: predicted.leads_to(i),
         }
     };
     let returned = max_rows(max, full).min(capture.refs().len());

@@ -16,7 +16,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
 /// Newest schema version that this version of the program supports.
-pub const SCHEMA: u32 = 21;
+pub const SCHEMA: u32 = 22;
 
 /// First schema version in which a store records the stores that it replaced.
 const WITH_FORMER: u32 = 14;

@@ -1,6 +1,6 @@
-//! Scores how well the daemon distinguishes pages on recordings of real apps: `ui-traces DIR`. With `--hints`, replays
-//! the recordings through the socket of a daemon and scores its hints and predicted outcomes, which takes some minutes.
-//! A number after `--hints` limits the steps of each recording.
+//! Scores how well the daemon distinguishes pages on recordings of real apps: `ui-traces DIR`. With `--predict`, replays
+//! the recordings through the socket of a daemon and scores its hints and predictions, which takes some minutes. A number
+//! after `--predict` limits the steps of each recording.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,12 +11,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(dir) = arguments.first() else {
         eprintln!(
-            "usage: ui-traces DIR [--hints [STEPS]]\nDIR contains recordings: pairs of NAME.states.jsonl.gz and NAME.steps.jsonl.gz"
+            "usage: ui-traces DIR [--predict [STEPS]]\nDIR contains recordings: pairs of NAME.states.jsonl.gz and NAME.steps.jsonl.gz"
         );
         return ExitCode::from(2);
     };
     match traces::read(Path::new(dir)) {
-        Ok(recordings) if arguments.get(1).is_some_and(|a| a == "--hints") => {
+        Ok(recordings) if arguments.get(1).is_some_and(|a| a == "--predict") => {
             let steps = arguments.get(2).and_then(|a| a.parse().ok()).unwrap_or(usize::MAX);
             print_handed(&recordings, &traces::replay(&recordings, steps));
             ExitCode::SUCCESS
@@ -47,24 +47,42 @@ fn print(scores: &[(String, Score)]) {
 
 fn print_handed(recordings: &[Recording], handed: &[Handed]) {
     println!(
-        "{:<16} {:>7} {:>7} {:>8} {:>9} {:>8} {:>6} {:>6} {:>10} {:>11}",
-        "recording", "looks", "hinted", "targets", "on screen", "actions", "known", "right", "same page", "by activity"
+        "hints in sight are on the screen; predicted: the most likely next page came, with the Brier score, the calibration\nerror, and \"nothing changes\" at a recall of 0.8 (precision); then baselines: the page stays, the same action in\nthis activity, on this element, on a screen with the same ids"
+    );
+    println!(
+        "{:<16} {:>6} {:>6} {:>8} {:>8} {:>9} {:>6} {:>6} {:>8} {:>6} {:>9} {:>8} {:>6}",
+        "recording",
+        "looks",
+        "hinted",
+        "in sight",
+        "actions",
+        "predicted",
+        "Brier",
+        "error",
+        "nothing",
+        "stays",
+        "activity",
+        "element",
+        "ids"
     );
     let share = |part: usize, all: usize| part as f64 / all.max(1) as f64;
     let row = |name: &str, h: &Handed| {
         println!(
-            "{name:<16} {:>7} {:>7.3} {:>8} {:>9.3} {:>8} {:>6.3} {:>6.3} {:>10.3} {:>11.3}",
+            "{name:<16} {:>6} {:>6.3} {:>8.3} {:>8} {:>9.3} {:>6.3} {:>6.3} {:>8.3} {:>6.3} {:>9.3} {:>8.3} {:>6.3}",
             h.looks,
             share(h.hinted_looks, h.looks),
-            h.targets,
             share(h.targets_on_screen, h.targets),
             h.actions,
-            share(h.known, h.actions),
-            share(h.right, h.actions),
+            h.accuracy(),
+            h.brier(),
+            h.calibration_error(),
+            h.precision_of_nothing(0.8),
             share(h.same_page, h.actions),
-            share(h.by_activity, h.actions)
+            share(h.by_activity, h.actions),
+            share(h.by_element, h.actions),
+            share(h.by_ids, h.actions)
         );
     };
     recordings.iter().zip(handed).for_each(|(r, h)| row(&r.name, h));
-    row("all", &handed.iter().fold(Handed::default(), |sum, h| sum.plus(*h)));
+    row("all", &handed.iter().cloned().fold(Handed::default(), Handed::plus));
 }

@@ -17,7 +17,7 @@ use afd_screen::page::structure::{self, Structure};
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use replay::{Handed, replay};
+pub use replay::{Handed, Judged, replay};
 pub use score::{Score, score};
 
 /// Density of the recordings' phones, dots per inch.
@@ -52,6 +52,7 @@ struct Step {
     action: Value,
     from: String,
     to: String,
+    noop: bool,
 }
 
 /// Reads all recordings in a directory: pairs of `NAME.states.jsonl.gz` and `NAME.steps.jsonl.gz`, or both without

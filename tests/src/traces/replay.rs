@@ -1,7 +1,7 @@
 //! Replays recordings through the socket of a daemon, and scores its answers: whether hints concern elements on the
-//! screen, how many observations come with a hint, and whether the first predicted outcome of the next action is right.
+//! screen, how many observations come with a hint, and whether the predicted outcome of the next action comes true.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -11,8 +11,23 @@ use crate::{Client, World};
 /// Time between an action and the observation of its outcome, in milliseconds.
 const AFTER_ACT_MS: i64 = 4_000;
 
+/// A prediction of the next action, and what came.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged {
+    /// Probability of the outcome that was given as the most likely one; 0 if nothing was predicted.
+    pub probability: f64,
+    /// Whether the page came that was given as the most likely one.
+    pub right: bool,
+    /// Probability that nothing changes.
+    pub nothing: f64,
+    /// Whether nothing changed.
+    pub did_nothing: bool,
+    /// Whether the most likely outcome was a guess.
+    pub guess: bool,
+}
+
 /// Scores of a daemon's answers in the last 40 % of a recording.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Handed {
     /// Observations of screens on which an action is possible that is known to lead to another page.
     pub looks: usize,
@@ -24,31 +39,80 @@ pub struct Handed {
     pub targets_on_screen: usize,
     /// Actions that were scored.
     pub actions: usize,
-    /// Actions with a known outcome.
-    pub known: usize,
-    /// Actions whose first known outcome was right.
-    pub right: usize,
+    /// The prediction of each of them.
+    pub judged: Vec<Judged>,
     /// Actions for which "the page stays" was right.
     pub same_page: usize,
     /// Actions for which the most frequent outcome of the same action in the same activity was right.
     pub by_activity: usize,
+    /// Actions for which the most frequent outcome of the same action on the same element was right.
+    pub by_element: usize,
+    /// Actions for which the most frequent outcome of the same action on a screen with the same ids, with their numbers, was
+    /// right.
+    pub by_ids: usize,
 }
 
 impl Handed {
     /// Returns the sum of both.
-    pub fn plus(self, other: Self) -> Self {
+    pub fn plus(mut self, mut other: Self) -> Self {
+        self.judged.append(&mut other.judged);
         Self {
             looks: self.looks + other.looks,
             hinted_looks: self.hinted_looks + other.hinted_looks,
             targets: self.targets + other.targets,
             targets_on_screen: self.targets_on_screen + other.targets_on_screen,
             actions: self.actions + other.actions,
-            known: self.known + other.known,
-            right: self.right + other.right,
+            judged: self.judged,
             same_page: self.same_page + other.same_page,
             by_activity: self.by_activity + other.by_activity,
+            by_element: self.by_element + other.by_element,
+            by_ids: self.by_ids + other.by_ids,
         }
     }
+
+    /// Returns the share of the actions whose predicted page came. An action without a prediction counts as wrong.
+    pub fn accuracy(&self) -> f64 {
+        share(self.judged.iter().filter(|one| one.right).count(), self.judged.len())
+    }
+
+    /// Returns the mean squared difference between the stated probability and what came (1 or 0).
+    pub fn brier(&self) -> f64 {
+        let squared = |one: &Judged| (one.probability - f64::from(u8::from(one.right))).powi(2);
+        self.judged.iter().map(squared).sum::<f64>() / self.judged.len().max(1) as f64
+    }
+
+    /// Returns the expected calibration error: in ten bins of stated probability, the difference between the mean of the
+    /// probabilities and the share that came true, weighted by the size of the bin.
+    pub fn calibration_error(&self) -> f64 {
+        let mut bins = [(0.0, 0.0); 10];
+        for one in &self.judged {
+            let bin = &mut bins[((one.probability * 10.0) as usize).min(9)];
+            bin.0 += one.probability;
+            bin.1 += f64::from(u8::from(one.right));
+        }
+        bins.iter().map(|(stated, true_)| (stated - true_).abs()).sum::<f64>() / self.judged.len().max(1) as f64
+    }
+
+    /// Returns the precision of "nothing changes" at the highest threshold that finds this share of those actions.
+    pub fn precision_of_nothing(&self, recall: f64) -> f64 {
+        let mut sorted: Vec<&Judged> = self.judged.iter().collect();
+        sorted.sort_by(|a, b| b.nothing.total_cmp(&a.nothing));
+        let all = sorted.iter().filter(|one| one.did_nothing).count();
+        let (mut found, mut asserted) = (0, 0);
+        // Actions with the same probability are found together.
+        for group in sorted.chunk_by(|a, b| a.nothing == b.nothing) {
+            asserted += group.len();
+            found += group.iter().filter(|one| one.did_nothing).count();
+            if found as f64 >= recall * all as f64 {
+                break;
+            }
+        }
+        share(found, asserted)
+    }
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 /// Replays recordings in parallel, each with its own daemon and phone, and returns the scores in the same order.
@@ -83,8 +147,10 @@ struct Replay<'a> {
     handed: Handed,
     /// True structures of the states that the daemon named.
     truths: HashMap<String, Votes<'a>>,
-    /// Outcomes of each action, by activity.
+    /// Outcomes of each action, by activity, by element, and by the ids on the screen.
     by_activity: HashMap<(String, String), Votes<'a>>,
+    by_element: HashMap<String, Votes<'a>>,
+    by_ids: HashMap<(String, String), Votes<'a>>,
     /// Elements whose touch led from a structure to another one.
     leading: HashSet<(&'a str, String)>,
 }
@@ -94,8 +160,9 @@ impl<'a> Replay<'a> {
         // Disabled, because the daemon's own captures after an action would see the screen of a later step.
         let world = World::with_clock_and("[observe]\nafter_act_ms = 0\n");
         let client = world.client();
-        let (truths, by_activity, leading) = Default::default();
-        Self { recording, world, client, handed: Handed::default(), truths, by_activity, leading }.steps(limit)
+        let (truths, by_activity, by_element, by_ids, leading) = Default::default();
+        Self { recording, world, client, handed: Handed::default(), truths, by_activity, by_element, by_ids, leading }
+            .steps(limit)
     }
 
     fn steps(mut self, limit: usize) -> Handed {
@@ -114,7 +181,7 @@ impl<'a> Replay<'a> {
             if testing {
                 self.judge_hints(from, &look);
             }
-            let told = if testing { self.experience() } else { Value::Null };
+            let told = if testing { self.predict(step) } else { Value::Null };
             self.act(step, &look);
             // An earlier observation could not establish that nothing changed.
             self.world.advance(AFTER_ACT_MS);
@@ -143,8 +210,12 @@ impl<'a> Replay<'a> {
         look
     }
 
-    fn experience(&mut self) -> Value {
-        self.client.ok("memory.experience", json!({"limit": 10_000}))
+    fn predict(&mut self, step: &Step) -> Value {
+        let params = match verb(step) {
+            "tap" => json!({"limit": 1_000}),
+            verb => json!({"verb": verb, "limit": 1_000}),
+        };
+        self.client.ok("memory.predict", params)
     }
 
     /// Repeats the action of a step. If the target cannot be touched through the service, the action fails.
@@ -157,17 +228,15 @@ impl<'a> Replay<'a> {
             (None, [l, t, r, b]) => json!({"x": (l + r) / 2, "y": (t + b) / 2}),
             _ => json!({}),
         };
-        let (method, params) = match step.action["type"].as_str().unwrap_or_default() {
-            "touch" => ("act.tap", place),
-            "long_touch" => ("act.longPress", place),
-            "scroll" => {
-                ("act.scroll", json!({"direction": step.action["direction"].as_str().unwrap_or("down").to_lowercase()}))
-            }
-            "set_text" => ("act.text", json!({"text": "words"})),
-            "key" => ("act.back", json!({})),
-            "intent" => ("act.launch", json!({"package": package(step)})),
-            _ => ("act.stop", json!({"package": "org.example.none"})),
+        let params = match verb(step) {
+            "tap" | "longPress" => place,
+            "scroll" => json!({"direction": step.action["direction"].as_str().unwrap_or("down").to_lowercase()}),
+            "text" => json!({"text": "words"}),
+            "launch" => json!({"package": package(step)}),
+            "stop" => json!({"package": "org.example.none"}),
+            _ => json!({}),
         };
+        let method = &format!("act.{}", verb(step));
         let _ = self.client.call(method, params);
     }
 
@@ -191,25 +260,45 @@ impl<'a> Replay<'a> {
         }
         self.handed.actions += 1;
         self.handed.same_page += usize::from(from.structure == to.structure);
-        let activity = winner(self.by_activity.get(&(from.activity.clone(), action(step))));
-        self.handed.by_activity += usize::from(activity == Some(&to.structure));
+        let is_right = |predicted: Option<&str>| usize::from(predicted == Some(to.structure.as_str()));
+        self.handed.by_activity += is_right(winner(self.by_activity.get(&(from.activity.clone(), action(step)))));
+        self.handed.by_element += is_right(winner(self.by_element.get(&action(step))));
+        self.handed.by_ids += is_right(winner(self.by_ids.get(&(ids(from), action(step)))));
         let log = self.client.ok("memory.log", json!({"limit": 1}));
         let done = &log["events"][0]["action"];
-        let transitions = told["transitions"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let Some(outcome) = transitions.iter().find(|t| is_same(&t["action"], done)).map(|t| &t["outcomes"][0]) else {
-            return;
-        };
-        self.handed.known += 1;
-        let predicted = match outcome["kind"].as_str() {
-            Some("page") => outcome["page"]["state"].as_str().and_then(|s| winner(self.truths.get(s))),
-            Some("same" | "nothing") => Some(from.structure.as_str()),
-            _ => None,
-        };
-        self.handed.right += usize::from(predicted == Some(&to.structure));
+        let predictions = told["predictions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let found = predictions.iter().find(|one| is_same(&one["action"], done));
+        let outcomes = found.and_then(|one| one["outcomes"].as_array()).map(Vec::as_slice).unwrap_or_default();
+        let mut votes: Vec<(&str, f64)> = Vec::new();
+        let mut nothing = 0.0;
+        for outcome in outcomes {
+            let probability = outcome["probability"].as_f64().unwrap_or_default();
+            let page = match outcome["kind"].as_str() {
+                Some("page") => outcome["state"].as_str().and_then(|s| winner(self.truths.get(s))).unwrap_or("unknown"),
+                _ => from.structure.as_str(),
+            };
+            if outcome["kind"] == "nothing" {
+                nothing += probability;
+            }
+            match votes.iter_mut().find(|(known, _)| *known == page) {
+                Some((_, sum)) => *sum += probability,
+                None => votes.push((page, probability)),
+            }
+        }
+        let top = votes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        self.handed.judged.push(Judged {
+            probability: top.map_or(0.0, |(_, probability)| *probability),
+            right: top.is_some_and(|(page, _)| *page == to.structure),
+            nothing,
+            did_nothing: step.noop,
+            guess: found.is_some_and(|one| one["guess"] == true),
+        });
     }
 
     fn remember(&mut self, step: &Step, from: &'a Screen, to: &'a Screen) {
         vote(self.by_activity.entry((from.activity.clone(), action(step))).or_default(), &to.structure);
+        vote(self.by_element.entry(action(step)).or_default(), &to.structure);
+        vote(self.by_ids.entry((ids(from), action(step))).or_default(), &to.structure);
         if from.structure != to.structure
             && step.action["type"] == "touch"
             && let Some(node) = from.nodes.iter().find(|n| Some(n.0) == step.action["target"]["id"].as_i64())
@@ -217,6 +306,27 @@ impl<'a> Replay<'a> {
             self.leading.insert((&from.structure, described(node)));
         }
     }
+}
+
+/// Returns the verb with which a step is repeated.
+fn verb(step: &Step) -> &'static str {
+    match step.action["type"].as_str().unwrap_or_default() {
+        "touch" => "tap",
+        "long_touch" => "longPress",
+        "scroll" => "scroll",
+        "set_text" => "text",
+        "key" => "back",
+        "intent" => "launch",
+        _ => "stop",
+    }
+}
+
+/// Returns the resource ids of a screen's visible elements, sorted, with the number of elements of each.
+fn ids(screen: &Screen) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let visible = screen.nodes.iter().filter(|node| !node.7.contains('i'));
+    visible.filter_map(|node| node.3.as_deref()).for_each(|id| *counts.entry(id).or_default() += 1);
+    format!("{counts:?}")
 }
 
 /// Returns the key of an action: its type and the target's id, class and text.
@@ -251,7 +361,8 @@ fn is_same(a: &Value, b: &Value) -> bool {
     let equal = |field: &str| a["target"][field] == b["target"][field];
     a["verb"] == b["verb"]
         && a["params"] == b["params"]
-        && a["point"] == b["point"]
+        // A point says where the element was.
+        && (!a["target"].is_null() || a["point"] == b["point"])
         && name(a) == name(b)
         && ["role", "resId", "path", "ordinal"].into_iter().all(equal)
 }

@@ -12,7 +12,11 @@ use afd_proto::memory::{
     OutcomeKind, Recovery, Transition,
 };
 use afd_proto::notes::{Note, Notes, SavedNote, TermMatch};
+use afd_proto::predict::{LikelyOutcome, MemoryPredict, PredictedAction, Predictions};
+use afd_proto::vocabulary::Reply;
 use serde_json::Value;
+
+use crate::safe;
 
 use super::parts::{
     BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, from, kebab, maybe, missing, more, paint,
@@ -25,6 +29,7 @@ human! {
     MemorySave => saved;
     MemorySearch => notes;
     MemoryExperience => experience;
+    MemoryPredict => predictions;
     MemoryLog => log;
     MemoryImportAf => imported;
     ArtifactList => artifacts;
@@ -235,6 +240,31 @@ pub fn experience(known: &Experience) -> String {
     )
 }
 
+/// Renders predictions as a table, the most likely outcome first.
+fn predictions(reply: &Reply<Predictions>) -> String {
+    let row = |one: &PredictedAction| {
+        let outcome = |o: &LikelyOutcome| {
+            let what = match (o.kind, &o.name) {
+                (OutcomeKind::Page, Some(name)) => format!("{}{name:?}", if o.dialog { "dialog " } else { "" }),
+                (OutcomeKind::Page, None) => "another page".to_owned(),
+                (OutcomeKind::Same, _) => "changes this page".to_owned(),
+                _ => "nothing".to_owned(),
+            };
+            format!("{what} {:.2}", o.probability)
+        };
+        let outcomes: Vec<String> = one.outcomes.iter().take(3).map(outcome).collect();
+        let from = format!("{} ({})", one.from, one.attempts);
+        [maybe(&one.alias), one.text.clone(), outcomes.join(", "), from]
+    };
+    let body = &reply.body;
+    if body.predictions.is_empty() {
+        return empty_list();
+    }
+    let before = body.before.iter().map(|name| format!("page before: {name:?}\n"));
+    table(["ref", "action", "outcomes", "from (attempts)"], body.predictions.iter().map(row))
+        + &before.collect::<String>()
+}
+
 /// Renders a message of the live stream as one line.
 pub fn live(sent: &MessageWithCursor) -> String {
     match &sent.message {
@@ -250,6 +280,16 @@ pub fn live(sent: &MessageWithCursor) -> String {
                 what(event),
                 paint(BAD, &maybe(&event.failure_cause)),
                 paint(DIM, &maybe(&event.activity))
+            )
+        }
+        Message::Surprise(notice) => {
+            format!(
+                "{} {}/{} {} {}",
+                paint(DIM, &time(notice.at)),
+                notice.session,
+                notice.device,
+                paint(BAD, "surprise"),
+                safe::line(&notice.surprise.text)
             )
         }
         Message::Observation(seen) => {

@@ -58,6 +58,7 @@ impl GoTo {
             allow_risky: self.allow_risky,
             request_key: self.key.request_key,
             then: self.key.then,
+            strict: self.key.strict,
             ..GoToParams::default()
         }
     }

@@ -12,10 +12,13 @@ pub struct Key {
     /// Wait until the page has settled, then return the resulting page or what changed on it
     #[arg(long, value_enum)]
     pub then: Option<Then>,
+    /// Do nothing if this did nothing, or failed, each time it was tried on this page
+    #[arg(long)]
+    pub strict: bool,
 }
 
 impl Key {
     pub(super) fn params(self) -> PlainParams {
-        PlainParams { request_key: self.request_key, then: self.then, ..PlainParams::default() }
+        PlainParams { request_key: self.request_key, then: self.then, strict: self.strict, ..PlainParams::default() }
     }
 }

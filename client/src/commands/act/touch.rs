@@ -137,6 +137,7 @@ impl Tap {
             observation_id: self.observation_id,
             request_key: self.key.request_key,
             then: self.key.then,
+            strict: self.key.strict,
             ..TapParams::default()
         }
     }
@@ -157,6 +158,7 @@ impl Scroll {
             amount,
             request_key: key.request_key,
             then: key.then,
+            strict: key.strict,
             device: None,
             session: None,
             url: None,
@@ -175,6 +177,7 @@ impl ScrollTo {
             exact_match,
             request_key: key.request_key,
             then: key.then,
+            strict: key.strict,
             ..ScrollToParams::default()
         }
     }
@@ -191,6 +194,7 @@ impl Swipe {
             duration_ms: self.duration_ms,
             request_key: self.key.request_key,
             then: self.key.then,
+            strict: self.key.strict,
             ..SwipeParams::default()
         }
     }
@@ -209,6 +213,7 @@ impl Drag {
             duration_ms: self.duration_ms,
             request_key: self.key.request_key,
             then: self.key.then,
+            strict: self.key.strict,
             ..DragParams::default()
         }
     }

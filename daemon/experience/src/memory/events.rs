@@ -234,6 +234,16 @@ pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &st
     Ok(closed)
 }
 
+/// Adds a member to the evidence of an event. `value` is JSON.
+pub fn add_evidence(connection: &Connection, event: &str, name: &str, value: &str) -> Result<()> {
+    connection.run(
+        "UPDATE events SET evidence = json_set(coalesce(evidence, '{}'), '$.' || :name, json(:value)), updated_at = :now
+             WHERE uid = :event",
+        args! {name, value, now: now_ms(), event},
+    )?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use afd_proto::vocabulary::Verb;

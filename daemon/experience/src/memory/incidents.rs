@@ -3,17 +3,12 @@
 use afd_proto::incident::Incident;
 use rusqlite::Connection;
 
-use afd_store::{Result, Sql as _, args, now_ms};
+use super::events;
+use afd_store::{Result, Sql as _, args, to_json};
 
 /// Adds incidents to an event.
 pub fn attach(connection: &Connection, event: &str, incidents: &[Incident]) -> Result<()> {
-    let incidents = serde_json::to_string(incidents).unwrap_or_default();
-    connection.run(
-        "UPDATE events SET evidence = json_set(coalesce(evidence, '{}'), '$.incidents', json(:incidents)), updated_at = :now
-             WHERE uid = :event",
-        args! {incidents, now: now_ms(), event},
-    )?;
-    Ok(())
+    events::add_evidence(connection, event, "incidents", &to_json(incidents))
 }
 
 /// The incidents of an event, and where it happened.

@@ -56,7 +56,7 @@ pub(super) struct Attempt<'a> {
 }
 
 /// Returns a weight after it has decayed for `since` milliseconds.
-pub(super) fn decayed(weight: f64, since: i64) -> f64 {
+pub(crate) fn decayed(weight: f64, since: i64) -> f64 {
     weight * (-(since.max(0) as f64) / HALF_LIFE_MS).exp2()
 }
 

@@ -9,6 +9,7 @@
 pub mod element;
 mod element_ref;
 pub mod element_state;
+pub mod error_text;
 pub mod evidence;
 pub mod fingerprint;
 pub mod folding;

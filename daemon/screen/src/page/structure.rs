@@ -84,6 +84,13 @@ pub fn front_nodes(snapshot: &Snapshot) -> Vec<usize> {
     window.map(|window| visible_nodes(snapshot, window)).unwrap_or_default()
 }
 
+/// Returns whether the page in front has a password field in sight.
+pub fn asks_for_password(snapshot: &Snapshot) -> bool {
+    front_nodes(snapshot)
+        .into_iter()
+        .any(|index| snapshot.nodes[index].password && snapshot.nodes[index].is(Flag::Visible))
+}
+
 /// Returns the indices of the visible nodes of a window, without the nodes that an overlay in it hides.
 fn visible_nodes(snapshot: &Snapshot, window: usize) -> Vec<usize> {
     let hidden = |i: usize| snapshot.geometry().front() == Some(window) && snapshot.hidden_by(i).is_some();

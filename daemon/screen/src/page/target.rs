@@ -59,6 +59,18 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
     found.next().filter(|_| found.next().is_none())
 }
 
+/// Returns whether a visible node has exactly this description. The node need not be a ref.
+pub fn is_in_sight(snapshot: &Snapshot, wanted: &Target) -> bool {
+    let key = key(wanted);
+    let may_be = |node: &Node| {
+        node.is(Flag::Visible)
+            && wanted.class.as_ref().is_none_or(|class| *class == node.class)
+            && node.res_id == wanted.res_id
+    };
+    let mut candidates = (0..snapshot.nodes.len()).filter(|index| may_be(&snapshot.nodes[*index]));
+    candidates.any(|index| self::key(&describe(snapshot, index)) == key)
+}
+
 /// Returns a selector that matches only this element among the refs, by label or resource id. Returns `None` if there
 /// is no such selector.
 pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Option<TargetSelector> {
@@ -152,6 +164,13 @@ pub fn action_key(action: &Action) -> String {
     };
     let params = serde_json::to_string(&action.params).unwrap_or_default();
     format!("{}|{what}|{params}|{}", action.verb, action.slots.join(","))
+}
+
+/// Returns whether an action may have an effect that does not show on the page: typed text is not part of a page's content, and
+/// neither are the focus and the keyboard.
+pub fn has_hidden_effect(action: &Action) -> bool {
+    let is_field = action.target.as_ref().is_some_and(|target| target.role == Role::Field);
+    is_field || matches!(action.verb, Verb::Text | Verb::Fill | Verb::Key | Verb::Upload)
 }
 
 /// Describes an action in one line.

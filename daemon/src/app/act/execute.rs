@@ -87,6 +87,7 @@ where
         None => None,
     };
     let then = params.then();
+    let plan = Plan { strict: params.is_strict(), ..plan };
     let running = core.runtime.enter();
     // Queue before the first await, so that calls on one connection act in the order in which they arrived. A call
     // whose request key is in use by another call queues only after that call is done; otherwise the two would
@@ -221,6 +222,9 @@ impl Call {
         if let Some(resolved) = &resolved {
             note_target(&mut event, resolved);
         }
+        if plan.strict {
+            self.unless_useless(&event).await?;
+        }
         // From here on the action is sent, even if the caller disconnects.
         scope.commit()?;
         let recovers_from = self.record_intent(&event).await?;
@@ -249,6 +253,16 @@ impl Call {
         let done = Performed { event: uid, action: event.action.clone(), before: event.before.clone(), inputs };
         self.commit(event, started).await.map_err(unrecorded)?;
         Ok((body, done))
+    }
+
+    /// Returns an error if an action never had an effect on its page.
+    async fn unless_useless(&self, event: &Event) -> Result<()> {
+        let Some(action) = &event.action else { return Ok(()) };
+        match self.known_of(action, &event.before).await.warning {
+            Some(warning) => Err(Error::new(ErrorCode::Conflict, format!("nothing was sent: {warning}"))
+                .hint("without `strict` it is done all the same; an element that leads on may have another name")),
+            None => Ok(()),
+        }
     }
 
     /// Reads the screen and resolves the target on it. Sets the page in `event` and, on failure, a description of the

@@ -9,6 +9,8 @@ mod page_tool;
 pub(in crate::app) mod plan;
 pub(in crate::app) mod resolve_target;
 pub(in crate::app) mod scroll;
+pub(in crate::app) mod stage;
+pub(in crate::app) mod surprise;
 pub(in crate::app) mod target_spec;
 pub(in crate::app) mod then;
 pub(in crate::app) mod typing;

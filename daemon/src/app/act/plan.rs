@@ -25,6 +25,8 @@ pub(in crate::app) struct Plan {
     /// Number of inputs that the device had received when the action was decided. If it has received more by the time of
     /// the action, nothing is sent. `None` if the action does not depend on it.
     pub decided_at: Option<u64>,
+    /// Whether the action is refused if it never had an effect on its page.
+    pub strict: bool,
 }
 
 impl Plan {
@@ -38,6 +40,7 @@ impl Plan {
             evidence: None,
             private: false,
             decided_at: None,
+            strict: false,
         }
     }
 

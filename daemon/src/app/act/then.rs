@@ -10,18 +10,22 @@
 //!   wait, because another page may follow.
 //! * *Unknown:* another call sent input to the device meanwhile, or the screen before the action is not known.
 //!
+//! If memory expects another page than the one that came, the expected one may still be loading, so it is waited for
+//! ([`super::stage`]). Then the outcome is compared with the expected one ([`super::surprise`]).
+//!
 //! The capture is recorded as an observation for the session.
 
 use std::time::Duration;
 
 use afd_proto::act::{KeyboardChange, Look, Then};
+use afd_proto::memory::Transition;
 use afd_proto::observe::Format;
 use afd_proto::vocabulary::{Action, ObservationSource, Verb};
 use tokio::time::Instant;
 
 use crate::app::memory::experience;
+use crate::app::memory::predict::Named;
 use crate::app::observe::capture::{CaptureOptions, SETTLE_INTERVAL};
-use crate::app::observe::hints;
 use crate::app::observe::outline::Shape;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::rows::ref_rows;
@@ -43,10 +47,15 @@ const CANDIDATES: usize = 200;
 
 /// Knowledge about an action from earlier executions.
 #[derive(Default)]
-struct Known {
-    brief: Option<String>,
+pub(in crate::app) struct Known {
+    /// Longest mean time of its outcomes.
     mean: Option<Duration>,
+    /// Warning that it never had an effect.
+    pub warning: Option<String>,
 }
+
+/// Number of attempts without effect after which an action is warned of.
+const MIN_ATTEMPTS: i64 = 2;
 
 impl Call {
     /// Captures the outcome of an action on a page. `inputs` is the number of inputs sent to the device so far.
@@ -59,14 +68,18 @@ impl Call {
         event: &str,
     ) -> Look {
         let started = Instant::now();
-        let known = match action {
-            Some(action) => self.known_of(action, before).await,
-            None => Known::default(),
+        let (known, expected) = match action {
+            Some(action) => (self.known_of(action, before).await, self.predicted_action(action, before).await),
+            None => (Known::default(), None),
         };
+        let wanted = expected.as_ref().and_then(|named| named.prediction.expected_state());
         let patience = patience(known.mean, PATIENCE);
         let mut look = Look {
             changed: None,
-            expected: known.brief,
+            expected: expected.as_ref().map(Named::brief),
+            as_expected: None,
+            surprise: None,
+            warning: known.warning,
             keyboard: None,
             note: None,
             news: None,
@@ -75,8 +88,15 @@ impl Call {
             observation: None,
             refs: None,
         };
-        match self.outcome(before, inputs, patience).await {
+        let outcome = match self.outcome(before, inputs, patience).await {
+            Ok((capture, changed)) => self.unless_stage(capture, changed, wanted, (before, inputs)).await,
+            Err(error) => Err(error),
+        };
+        let mut came = None;
+        match outcome {
             Ok((mut capture, changed)) => {
+                // Before the page is learned, because a page that was not known is known afterwards.
+                let now = self.state_in_front(&capture).await;
                 look.changed = changed;
                 look.keyboard = match (before.keyboard, capture.place().keyboard) {
                     _ if before.screen.is_none() => None,
@@ -88,11 +108,15 @@ impl Call {
                 if let Err(error) = self.show(&mut capture, then, &mut look).await {
                     look.note = Some(failed(&error));
                 }
+                came = Some((capture, now));
             }
             Err(error) => look.note = Some(failed(&error)),
         }
         look.news = self.device().news();
         look.incidents = self.incidents(Some(event)).await;
+        if let Some((capture, now)) = &came {
+            self.judge(&mut look, expected.as_ref(), (before, capture, *now), event).await;
+        }
         look.waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         look
     }
@@ -148,14 +172,15 @@ impl Call {
         let mut context = self.shaped(capture, ObservationSource::Page, &shape).await?;
         if then == Then::Page {
             context.elements = None;
-            look.refs = Some(ref_rows(capture, None, false, &self.core.risk_rules()));
+            let predicted = self.predicted(capture).await;
+            look.refs = Some(ref_rows(capture, None, false, &self.core.risk_rules(), &predicted));
         }
         look.observation = Some(context);
         Ok(())
     }
 
     /// Returns what memory knows about an action on a page.
-    async fn known_of(&self, action: &Action, page: &Place) -> Known {
+    pub(in crate::app) async fn known_of(&self, action: &Action, page: &Place) -> Known {
         let query = Query { place: page.clone(), unasked: true, limit: CANDIDATES, ..Query::default() };
         let wanted = target::action_key(action);
         let found = self.core.store.read(move |c| experience::find(c, query)).await;
@@ -163,7 +188,7 @@ impl Call {
         let same =
             found.and_then(|known| known.transitions.into_iter().find(|t| target::action_key(&t.action) == wanted));
         same.map_or_else(Known::default, |t| Known {
-            brief: Some(hints::in_brief(&t)),
+            warning: never_worked(&t),
             mean: t
                 .outcomes
                 .iter()
@@ -173,6 +198,23 @@ impl Call {
                 .map(Duration::from_millis),
         })
     }
+}
+
+/// Returns a warning of an action that did nothing, or failed, each time it was tried on the page.
+fn never_worked(t: &Transition) -> Option<String> {
+    // Scrolling does nothing at the end, and typing shows nothing; both may do something the next time.
+    let shows =
+        matches!(t.action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && !target::has_hidden_effect(&t.action);
+    let (nothing, failed) = (if shows { t.nothing_count } else { 0 }, t.failure_count);
+    if !shows || t.success_count > 0 || nothing + failed < MIN_ATTEMPTS {
+        return None;
+    }
+    let times = nothing + failed;
+    Some(match (nothing, failed) {
+        (_, 0) => format!("this did nothing each of the {times} times it was tried on this page"),
+        (0, _) => format!("this failed each of the {times} times it was tried on this page"),
+        _ => format!("this did nothing or failed each of the {times} times it was tried on this page"),
+    })
 }
 
 /// Returns the wait before an unchanged page is the outcome, given the mean time that the action took: `least` if it is not

@@ -10,6 +10,22 @@ use afd_experience::memory::pages::Page;
 use afd_experience::visual::states;
 use afd_store::{Connection, Result};
 
+/// The names of pages that were looked up, because most rows share their pages.
+#[derive(Default)]
+pub(in crate::app) struct Names(RefCell<HashMap<i64, PageName>>);
+
+impl Names {
+    /// Returns the name of a page.
+    pub(in crate::app) fn of(&self, connection: &Connection, page: &Page) -> Result<PageName> {
+        if let Some(known) = self.0.borrow().get(&page.id) {
+            return Ok(known.clone());
+        }
+        let name = name(connection, page)?;
+        self.0.borrow_mut().insert(page.id, name.clone());
+        Ok(name)
+    }
+}
+
 /// Returns the name of a page: its state's name, else a name derived from the page itself.
 fn name(connection: &Connection, page: &Page) -> Result<PageName> {
     let state = match page.structure.is_empty() {
@@ -28,15 +44,6 @@ pub(in crate::app) fn find(connection: &Connection, mut query: Query) -> Result<
     if let Some(structure) = &query.place.structure {
         query.state = states::structures_of_same_state(connection, structure)?;
     }
-    // Names are cached, because most rows share their pages.
-    let names: RefCell<HashMap<i64, PageName>> = RefCell::default();
-    let name_once = |connection: &Connection, page: &Page| {
-        if let Some(known) = names.borrow().get(&page.id) {
-            return Ok(known.clone());
-        }
-        let name = name(connection, page)?;
-        names.borrow_mut().insert(page.id, name.clone());
-        Ok(name)
-    };
-    experience::find(connection, &query, &name_once)
+    let names = Names::default();
+    experience::find(connection, &query, &|connection, page| names.of(connection, page))
 }

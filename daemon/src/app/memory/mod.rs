@@ -5,6 +5,7 @@ pub(in crate::app) mod find;
 pub(in crate::app) mod forgotten_results;
 pub mod import;
 pub mod notes;
+pub mod predict;
 pub mod retention;
 pub mod transfer;
 

@@ -23,6 +23,7 @@ use afd_proto::vocabulary::{Hint, HintKind, HintsWanted, Role, Verb};
 use super::screen_capture::ScreenCapture;
 use crate::app::Call;
 use crate::app::memory::experience;
+use crate::app::memory::predict::{Named, Predicted};
 use afd_base::text::cut;
 use afd_experience::memory::Place;
 use afd_experience::memory::experience::Query;
@@ -39,12 +40,12 @@ const CANDIDATES: usize = 40;
 
 impl Call {
     /// Returns hints for the page of a capture, best first; empty if nothing is known or the database cannot be read.
-    /// `shown` is the number of refs returned with the capture. Hints may use their aliases.
+    /// `shown` is the number of refs returned with the capture, whose aliases the hints may use.
     pub(in crate::app) async fn hints(
         &self,
         capture: &ScreenCapture,
         place: &Place,
-        shown: usize,
+        (shown, predicted): (usize, &Predicted),
         wanted: HintsWanted,
     ) -> Vec<Hint> {
         if place.page_key.is_none() {
@@ -69,7 +70,7 @@ impl Call {
         let mut hints: Vec<Hint> = useful
             .into_iter()
             .take(MAX_HINTS - recoveries.len())
-            .map(|(t, sight)| action_hint(t, sight, capture, shown))
+            .map(|(t, sight)| action_hint(t, sight, capture, (shown, predicted)))
             .collect();
         hints.extend(recoveries);
         hints
@@ -179,7 +180,8 @@ fn is_worth_telling(t: &Transition) -> bool {
     let leads = t.outcomes.iter().any(|o| matches!(o.kind, OutcomeKind::Page | OutcomeKind::Refuted));
     let general =
         matches!(t.action.verb, Verb::Home | Verb::Back | Verb::Launch | Verb::Stop | Verb::Relaunch | Verb::Key);
-    !general && (leads || t.nothing_count + t.failure_count > 1)
+    let nothing = if target::has_hidden_effect(&t.action) { 0 } else { t.nothing_count };
+    !general && (leads || nothing + t.failure_count > 1)
 }
 
 /// Maximum number of hints that are not about a visible element.
@@ -232,8 +234,8 @@ fn confidence(good: i64, bad: i64) -> f64 {
     (mean * 100.0).round() / 100.0
 }
 
-fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usize) -> Hint {
-    let (fails, outcome) = (t.success_count + t.nothing_count == 0, in_brief(&t));
+fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, (shown, predicted): (usize, &Predicted)) -> Hint {
+    let (fails, outcome) = (t.success_count + t.nothing_count == 0, in_brief(&t, predicted.of(&t.action)));
     // Knowledge that is filed under the page key alone may concern a similar page.
     let elsewhere = if t.match_scope == Scope::State { "" } else { "on a page with this key: " };
     Hint {
@@ -264,8 +266,13 @@ const MAX_OUTCOMES: usize = 2;
 /// Maximum length of a page name in a brief description, in characters.
 const MAX_NAME: usize = 40;
 
-/// Returns the outcomes of an action in brief: `-> "Wi-Fi" 4/4`, `does nothing 5/5`.
-pub(in crate::app) fn in_brief(t: &Transition) -> String {
+/// Returns the outcomes to expect of an action in brief, with their probabilities: `-> "Wi-Fi" 0.94`, `does nothing 0.86`.
+/// An action that always failed has no prediction; then the number of failures is returned.
+fn in_brief(t: &Transition, predicted: Option<&Named>) -> String {
+    let verb = if t.action.verb == Verb::Tap { String::new() } else { format!("{}: ", t.action.verb) };
+    if let Some(named) = predicted.filter(|_| t.success_count + t.nothing_count > 0) {
+        return format!("{verb}{}", named.brief());
+    }
     let tried: i64 = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).map(|o| o.count).sum();
     let one = |o: &Outcome| {
         let what = match o.kind {
@@ -282,7 +289,6 @@ pub(in crate::app) fn in_brief(t: &Transition) -> String {
     };
     let told: Vec<String> =
         t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).take(MAX_OUTCOMES).map(one).collect();
-    let verb = if t.action.verb == Verb::Tap { String::new() } else { format!("{}: ", t.action.verb) };
     format!("{verb}{}", told.join(", "))
 }
 

@@ -31,6 +31,7 @@ use afd_proto::rows::{RefRows, ScreenRows};
 use afd_proto::vocabulary::{DeviceCall, HintsWanted, ObservationSource, Reply};
 
 use super::artifacts::Destination;
+use super::memory::predict::Predicted;
 use super::rows::{SpillPolicy, columns, ref_rows, screen_rows};
 use super::{Call, Core, Error, Result};
 use crate::app::Methods;
@@ -162,7 +163,7 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
     call.record_and_learn(&capture, ObservationSource::Screen, None).await;
     let mut screen =
         screen_rows(&capture, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
-    let context = call.with_hints(&capture, params.hints, 0).await;
+    let context = call.with_hints(&capture, params.hints, 0, &call.predicted_if(&capture, params.hints).await).await;
     let policy = SpillPolicy {
         kind: if params.full { "screen_full_json" } else { "screen_json" },
         op: "observe.screen",
@@ -185,14 +186,15 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     if let Some(context) = outline {
         let refs = RefRows {
             ref_version: call.ref_version(&capture),
-            ..ref_rows(&capture, Some(0), false, &core.risk_rules())
+            ..ref_rows(&capture, Some(0), false, &core.risk_rules(), &Predicted::default())
         };
         return Ok(call.reply(Refs { context, refs }));
     }
-    let mut refs = ref_rows(&capture, params.max_rows, params.full, &core.risk_rules());
+    let predicted = call.predicted_if(&capture, params.hints).await;
+    let mut refs = ref_rows(&capture, params.max_rows, params.full, &core.risk_rules(), &predicted);
     call.record_and_learn(&capture, ObservationSource::Refs, Some(refs.rows.len())).await;
     refs.ref_version = call.ref_version(&capture);
-    let context = call.with_hints(&capture, params.hints, refs.rows.len()).await;
+    let context = call.with_hints(&capture, params.hints, refs.rows.len(), &predicted).await;
     let policy =
         SpillPolicy { kind: "page_refs_json", op: "observe.refs", always: false, destination: Destination::default() };
     call.spill(&context, &mut refs, policy).await?;
@@ -209,14 +211,16 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
         return Ok(call.reply(Page { context, screen: None, refs: None }));
     }
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
-    let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full, &core.risk_rules()));
+    let predicted = call.predicted_if(&capture, params.hints).await;
+    let mut refs =
+        wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full, &core.risk_rules(), &predicted));
     let mut screen =
         wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
     call.record_and_learn(&capture, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
     if let Some(refs) = &mut refs {
         refs.ref_version = call.ref_version(&capture);
     }
-    let context = call.with_hints(&capture, params.hints, refs.as_ref().map_or(0, |r| r.rows.len())).await;
+    let context = call.with_hints(&capture, params.hints, refs.as_ref().map_or(0, |r| r.rows.len()), &predicted).await;
     let destination =
         Destination { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
     if let Some(screen) = &mut screen {
@@ -316,6 +320,14 @@ impl Call {
         self.core.experience.views.ref_version(session, self.device_id, hash.finish())
     }
 
+    /// Returns what to expect of the actions on the page of a capture, if hints are wanted.
+    pub(super) async fn predicted_if(&self, capture: &ScreenCapture, wanted: Option<HintsWanted>) -> Predicted {
+        match wanted.is_none_or(HintsWanted::any) {
+            true => self.predicted(capture).await,
+            false => Predicted::default(),
+        }
+    }
+
     /// Returns the context of a capture with its state and, unless `wanted` is false, with hints; `shown` is the number
     /// of refs returned with it.
     pub(super) async fn with_hints(
@@ -323,6 +335,7 @@ impl Call {
         capture: &ScreenCapture,
         wanted: Option<HintsWanted>,
         shown: usize,
+        predicted: &Predicted,
     ) -> afd_proto::observe::Context {
         let mut context = capture.context();
         if capture.reliable() {
@@ -340,7 +353,7 @@ impl Call {
         if capture.reliable() {
             hints.extend(self.page_hints(&capture.place(), context.page.state.as_deref()).await);
         }
-        let known = self.hints(capture, &Place { structure, ..capture.place() }, shown, wanted).await;
+        let known = self.hints(capture, &Place { structure, ..capture.place() }, (shown, predicted), wanted).await;
         context.hints = hints::chosen(known, hints, wanted);
         context
     }

@@ -12,6 +12,7 @@ use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 use super::changes::{self, Changes, is_same_page, same_elements};
 use super::part::PagePart;
 use super::screen_capture::ScreenCapture;
+use crate::app::memory::predict::{Named, Predicted};
 use crate::app::{Call, Result};
 use afd_base::task::over_nodes;
 use afd_experience::memory::views::ShownRefs;
@@ -100,9 +101,10 @@ impl Call {
         };
         let received = shown.shown_refs(whole_page.is_some(), seen);
         self.core.experience.views.show(self.session_id, self.device_id, received);
-        let mut context = self.with_hints(capture, shape.hints, capture.refs().len()).await;
+        let predicted = self.predicted_if(&shown, shape.hints).await;
+        let mut context = self.with_hints(capture, shape.hints, capture.refs().len(), &predicted).await;
         if shape.format == Some(Format::Rows) {
-            context.elements = Some(elements(&shown, &items[rows]));
+            context.elements = Some(elements(&shown, &items[rows], &predicted));
             return Ok(context);
         }
         let all_hints = shape.hints.is_some_and(HintsWanted::all);
@@ -113,7 +115,7 @@ impl Call {
                 let nothing = if changes.is_empty() && !shape.after_action { "\nnothing changed" } else { "" };
                 head + nothing + &changes
             }
-            None => whole(&shown, &items, &context, (rows, true), all_hints) + &tools(&shown),
+            None => whole(&shown, &items, (&context, &predicted), (rows, true), all_hints) + &tools(&shown),
         };
         // The changes list the tools that came or are gone.
         context.tools.retain(|_| changes.is_none());
@@ -149,7 +151,8 @@ impl Call {
     /// Returns the outline of a capture that was recorded before. It contains aliases only for the session that may use
     /// them.
     pub(in crate::app) async fn outline_of(&self, capture: &ScreenCapture) -> String {
-        let context = self.with_hints(capture, Some(HintsWanted::Chosen(false)), 0).await;
+        let predicted = Predicted::default();
+        let context = self.with_hints(capture, Some(HintsWanted::Chosen(false)), 0, &predicted).await;
         let shown = self
             .core
             .experience
@@ -159,14 +162,15 @@ impl Call {
         let shown = shown && capture.reading.inputs == self.device().inputs();
         let items = self.items(capture);
         let rows = 0..items.len().min(DEFAULT_ROWS as usize);
-        whole(capture, &items, &context, (rows, shown), false)
+        whole(capture, &items, (&context, &predicted), (rows, shown), false)
     }
 }
 
 /// Returns the outline of a capture that belongs to no session and no device. Its aliases can be used nowhere.
 pub(super) fn of_capture(capture: &ScreenCapture, rows: usize) -> String {
     let items = over_nodes(capture.snapshot().nodes.len(), || items(capture, &RiskRules::default()));
-    whole(capture, &items, &capture.context(), (0..items.len().min(rows), true), false)
+    let nothing = Predicted::default();
+    whole(capture, &items, (&capture.context(), &nothing), (0..items.len().min(rows), true), false)
 }
 
 /// Removes the aliases of all refs that the session neither receives now nor received before, such as those in system
@@ -205,7 +209,7 @@ fn alias(capture: &ScreenCapture, item: &Item) -> Option<String> {
     item.at.map(|at| capture.alias(at))
 }
 
-fn elements(capture: &ScreenCapture, items: &[Item]) -> Vec<Element> {
+fn elements(capture: &ScreenCapture, items: &[Item], predicted: &Predicted) -> Vec<Element> {
     let element = |item: &Item| Element {
         alias: alias(capture, item),
         role: item.role,
@@ -214,6 +218,7 @@ fn elements(capture: &ScreenCapture, items: &[Item]) -> Vec<Element> {
         depth: u32::try_from(item.depth).unwrap_or(u32::MAX),
         disabled: item.disabled,
         risky: item.risky,
+        leads_to: item.at.and_then(|at| predicted.leads_to(at)),
     };
     items.iter().map(element).collect()
 }
@@ -269,13 +274,13 @@ const HINTS_MIN: usize = 48;
 fn whole(
     capture: &ScreenCapture,
     all: &[Item],
-    context: &Context,
+    (context, predicted): (&Context, &Predicted),
     (rows, aliases): (Range<usize>, bool),
     all_hints: bool,
 ) -> String {
     let head = head(capture, context, true);
     let left = all.len() - rows.end;
-    let lines: Vec<(String, Option<String>)> = all[rows]
+    let lines: Vec<(String, Option<String>)> = all[rows.clone()]
         .iter()
         .map(|item| {
             let alias = alias(capture, item).filter(|_| aliases);
@@ -308,6 +313,11 @@ fn whole(
             }
         }
     }
+    for (alias, brief) in further(&all[rows], &lines, predicted) {
+        if !at_lines.contains_key(alias) && take(&format!(" {brief}")) {
+            at_lines.insert(alias, format!(" {brief}"));
+        }
+    }
     let mut text = head;
     for (line, alias) in &lines {
         text.push_str(line);
@@ -317,6 +327,20 @@ fn whole(
         let _ = write!(text, "\n{left} more elements: raise maxRows, or look again with more");
     }
     text + &below
+}
+
+/// Returns further predictions for the elements of an outline, the best first, by their aliases: pages to which elements led
+/// from here, then good guesses.
+fn further<'a>(items: &[Item], lines: &'a [(String, Option<String>)], predicted: &Predicted) -> Vec<(&'a str, String)> {
+    let foreseen = |(item, (_, alias)): (&Item, &'a (String, Option<String>))| {
+        let named = predicted.of_tap(item.at?).filter(|named| named.leads_from_here() || named.is_good_guess())?;
+        Some((alias.as_deref()?, named))
+    };
+    let mut found: Vec<(&str, &Named)> = items.iter().zip(lines).filter_map(foreseen).collect();
+    found.sort_by(|(_, a), (_, b)| {
+        a.prediction.is_guess().cmp(&b.prediction.is_guess()).then(b.probability().total_cmp(&a.probability()))
+    });
+    found.into_iter().map(|(alias, named)| (alias, named.brief())).collect()
 }
 
 /// Returns the lines of the tools that the page publishes.

@@ -146,7 +146,8 @@ async fn add_refs(
     body: &mut Screenshot,
 ) -> Result<()> {
     let (capture, shown) = (&taken.capture, taken.whole.as_ref().unwrap_or(&taken.capture));
-    let mut refs = ref_rows(shown, Some(count(options.max_marks)), false, &call.core.risk_rules());
+    let predicted = call.predicted(shown).await;
+    let mut refs = ref_rows(shown, Some(count(options.max_marks)), false, &call.core.risk_rules(), &predicted);
     refs.ref_version = call.ref_version(capture);
     call.record_and_learn(capture, ObservationSource::Refs, Some(refs.rows.len())).await;
     if let Some(whole) = &taken.whole {

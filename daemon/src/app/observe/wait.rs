@@ -118,7 +118,7 @@ pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<WaitRes
         Err(_) => return Err(timeout_error(&condition, timeout_ms, last)),
     };
     call.record_and_learn(&capture, ObservationSource::Wait, None).await;
-    let context = call.with_hints(&capture, params.hints, 0).await;
+    let context = call.with_hints(&capture, params.hints, 0, &call.predicted_if(&capture, params.hints).await).await;
     Ok(call.reply(WaitResult {
         context,
         until: condition.until,

@@ -19,6 +19,7 @@ use afd_device::Input;
 use afd_experience::visual::graph::Edge;
 use afd_screen::page::select::{self, Compare, Fit, Gesture, Selector};
 use afd_screen::page::snapshot::Flag;
+use afd_screen::page::structure::asks_for_password;
 use afd_screen::page::{Ref, site, target};
 
 /// Maximum number of attempts to dismiss what is in front of a page, one after another.
@@ -42,7 +43,7 @@ impl Walk<'_> {
     /// Returns whether the goal is reached.
     pub(super) fn has_arrived(&self, capture: &ScreenCapture, state: Option<i64>) -> bool {
         if let Asked::Address(url) = self.asked {
-            return self.opened && capture.reliable() && !asks_for_password(capture) && is_at(capture, url);
+            return self.opened && capture.reliable() && !asks_for_password(capture.snapshot()) && is_at(capture, url);
         }
         if self.goal.is_page() {
             return state.is_some_and(|state| self.goal.states.contains(&state));
@@ -79,7 +80,7 @@ impl Walk<'_> {
         }
         if let Asked::Address(url) = self.asked {
             return match self.opening {
-                true if asks_for_password(capture) => Next::Stop(GoStop::Login),
+                true if asks_for_password(capture.snapshot()) => Next::Stop(GoStop::Login),
                 true => Next::Stop(GoStop::Elsewhere),
                 false => self.open(url),
             };
@@ -107,7 +108,7 @@ impl Walk<'_> {
         if let Some(step) = self.alike(capture, state) {
             return Next::act(step);
         }
-        if asks_for_password(capture) && !self.goal.states.is_empty() {
+        if asks_for_password(capture.snapshot()) && !self.goal.states.is_empty() {
             return Next::Stop(GoStop::Login);
         }
         // A page from which a way is known is probably behind this one. Trying elements may lead anywhere.
@@ -330,11 +331,4 @@ fn scrolls(capture: &ScreenCapture) -> bool {
 fn is_at(capture: &ScreenCapture, url: &str) -> bool {
     let shown = capture.structures().and_then(|structures| structures.front.site.clone());
     shown.is_some() && shown == site::name_of(url)
-}
-
-/// Returns whether the page in front has a password field in sight.
-fn asks_for_password(capture: &ScreenCapture) -> bool {
-    let snapshot = capture.snapshot();
-    let front = afd_screen::page::structure::front_nodes(snapshot);
-    front.into_iter().any(|index| snapshot.nodes[index].password && snapshot.nodes[index].is(Flag::Visible))
 }

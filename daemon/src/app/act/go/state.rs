@@ -60,12 +60,6 @@ pub(super) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Returns the row id of the state in front, if the page is known.
-    pub(super) async fn state_in_front(&self, capture: &ScreenCapture) -> Option<i64> {
-        let structure = &capture.structures().filter(|_| capture.reliable())?.front;
-        self.call.recognised(structure).await.map(|recognised| recognised.state)
-    }
-
     /// Returns whether the app or site of the goal is in front, or a dialog over it.
     pub(super) fn is_inside(&self, capture: &ScreenCapture) -> bool {
         let Some(place) = &self.place else { return true };

@@ -6,15 +6,12 @@ use afd_proto::ErrorCode;
 use afd_proto::go::{GoStep, GoStepKind};
 use afd_proto::vocabulary::{By, ObservationSource, Target};
 use serde::Serialize;
-use tokio::time::Instant;
 
 use super::state::Walk;
-use crate::app::act::execute::Performed;
 use crate::app::act::plan::{Plan, Steps};
 use crate::app::act::scroll::Search;
 use crate::app::act::target_spec::{TargetSpec, named_target};
 use crate::app::act::then::{PATIENCE, patience};
-use crate::app::observe::capture::CaptureOptions;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::Asked;
 use crate::app::{Call, Error, Result};
@@ -23,12 +20,6 @@ use afd_proto::vocabulary::Verb;
 use afd_screen::page::folding::fold;
 use afd_screen::page::target;
 
-/// How long another known page, or a page that is not known, may be a stage on the way to the expected one, such as a page
-/// that loads.
-const STAGE: Duration = Duration::from_millis(1_500);
-const STAGE_UNKNOWN: Duration = Duration::from_secs(4);
-/// Interval between reads while the expected page may still come.
-const STAGE_INTERVAL: Duration = Duration::from_millis(300);
 /// Maximum duration of a search for an element by scrolling.
 const SEARCH: Duration = Duration::from_secs(30);
 
@@ -163,7 +154,8 @@ impl Walk<'_> {
         let patience = patience(mean, least);
         let (capture, changed) = self.call.outcome(&done.before, done.inputs, patience).await?;
         let expected = edge.as_ref().filter(|_| kind == GoStepKind::Way).map(|edge| edge.to);
-        let (capture, changed) = self.unless_stage(capture, changed, expected, &done).await?;
+        let (capture, changed) =
+            self.call.unless_stage(capture, changed, expected, (&done.before, done.inputs)).await?;
         self.call.record_and_learn(&capture, ObservationSource::Page, None).await;
         if changed != Some(true) {
             self.call.look_after(done.before.content.clone(), done.inputs);
@@ -171,7 +163,7 @@ impl Walk<'_> {
         if capture.reading.inputs != done.inputs {
             return Ok(Taken::Disturbed(Box::new(capture)));
         }
-        let now = self.state_in_front(&capture).await;
+        let now = self.call.state_in_front(&capture).await;
         let led_to = match now {
             Some(now) => self.name_of(now).or(capture.place().title),
             None => capture.place().title,
@@ -247,36 +239,5 @@ impl Walk<'_> {
     fn is_named_like_goal(&self, title: &Option<String>) -> bool {
         matches!(self.asked, Asked::Words(_))
             && title.as_deref().is_some_and(|title| fold(title) == fold(self.asked.words().0))
-    }
-
-    /// Waits for the expected page if another one is in front, which may be a stage on the way to it.
-    async fn unless_stage(
-        &self,
-        mut capture: ScreenCapture,
-        mut changed: Option<bool>,
-        expected: Option<i64>,
-        done: &Performed,
-    ) -> Result<(ScreenCapture, Option<bool>)> {
-        let Some(expected) = expected.filter(|_| changed == Some(true)) else { return Ok((capture, changed)) };
-        let started = Instant::now();
-        loop {
-            let now = self.state_in_front(&capture).await;
-            // A page that is not known may be one that loads.
-            let limit = if now.is_none() { STAGE_UNKNOWN } else { STAGE };
-            if now == Some(expected) || started.elapsed() >= limit {
-                break;
-            }
-            if capture.structures().is_some_and(|s| s.front.dialog) {
-                break;
-            }
-            tokio::time::sleep(STAGE_INTERVAL).await;
-            let read = self.call.device().tree(self.call.target.token.clone())?;
-            capture = self.call.capture(CaptureOptions::default(), read).await?;
-            if capture.reading.inputs != done.inputs {
-                break;
-            }
-            changed = Some(capture.place().screen != done.before.screen);
-        }
-        Ok((capture, changed))
     }
 }

@@ -211,7 +211,7 @@ impl Walk<'_> {
     async fn go(&mut self, first: ScreenCapture, leased: &mut Leased<'_>) -> Result<Ended> {
         let mut capture = first;
         loop {
-            let state = self.state_in_front(&capture).await;
+            let state = self.call.state_in_front(&capture).await;
             self.visited.extend(state);
             self.doubt = capture.doubt;
             if self.has_arrived(&capture, state) {
@@ -326,7 +326,7 @@ impl Walk<'_> {
 
     async fn result(&self, ended: Ended) -> Result<GoToResult> {
         let state = match &ended.page {
-            Some(page) => self.state_in_front(page).await,
+            Some(page) => self.call.state_in_front(page).await,
             None => None,
         };
         let at = match state {

@@ -1,0 +1,310 @@
+//! `memory.predict`, and the predictions in observations: where the actions on a page most likely lead.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::memory::OutcomeKind;
+use afd_proto::predict::{
+    LeadsTo, LikelyOutcome, MemoryPredict, PredictParams, PredictedAction, PredictedFrom, Predictions,
+};
+use afd_proto::vocabulary::{Action, Reply, Target, Verb};
+
+use super::experience::Names;
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::{Call, Core, Error, Methods, Result};
+use afd_base::task::over_nodes;
+use afd_experience::memory::experience::PageName;
+use afd_experience::memory::{Place, pages};
+use afd_experience::prediction::{self, Destination, Effect, Level, Likely, Origin, Prediction};
+use afd_experience::visual::states;
+use afd_screen::page::outline::quoted;
+use afd_screen::page::target;
+use afd_store::{Connection, Result as Stored, now_ms};
+
+/// Registers the RPC method that this file implements.
+pub(in crate::app) fn register(methods: &mut Methods) {
+    methods.add::<MemoryPredict, _, _>(|core, p| async move { predict(&core, &p).await });
+}
+
+/// Least probability of an outcome that is printed.
+const MIN_PRINTED: f64 = 0.1;
+/// Least probability of a page that is returned as a guess without being asked for.
+const MIN_GUESS: f64 = 0.5;
+/// Maximum number of outcomes that are printed.
+const MAX_PRINTED: usize = 2;
+/// Maximum length of a page's name that is printed, in characters.
+const MAX_NAME: usize = 40;
+
+/// An action and what to expect of it, with the names of the pages.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct Named {
+    pub action: Action,
+    pub prediction: Prediction,
+    /// Names of the outcomes, in their order: the page, and whether it is a dialog. `None` if the page stays.
+    names: Vec<Option<(PageName, bool)>>,
+}
+
+/// What to expect of the actions on a page.
+#[derive(Debug, Clone, Default)]
+pub(in crate::app) struct Predicted {
+    by_action: HashMap<String, Named>,
+    /// Keys of a tap on each ref, in the order of the refs.
+    taps: Vec<String>,
+    before: Option<String>,
+}
+
+/// Rounds a probability for a response.
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+fn kind(effect: &Effect) -> OutcomeKind {
+    match effect {
+        Effect::Nothing => OutcomeKind::Nothing,
+        Effect::Same => OutcomeKind::Same,
+        Effect::Page(_) | Effect::Before => OutcomeKind::Page,
+    }
+}
+
+impl Named {
+    /// Returns the most likely outcome, and its name.
+    fn top(&self) -> Option<(&Likely, Option<&(PageName, bool)>)> {
+        let top = self.prediction.top()?;
+        let at = self.prediction.likely.iter().position(|one| one == top)?;
+        Some((top, self.names.get(at)?.as_ref()))
+    }
+
+    /// Returns the outcomes in brief: `-> "Wi-Fi" 0.94`, `does nothing 0.86`.
+    pub(in crate::app) fn brief(&self) -> String {
+        let part = |(one, name): (&Likely, &Option<(PageName, bool)>)| {
+            let what = match (&one.effect, name) {
+                (Effect::Nothing, _) => "does nothing".to_owned(),
+                (Effect::Same, _) => "changes this page".to_owned(),
+                (Effect::Page(_) | Effect::Before, name) => {
+                    let (name, dialog) = name.as_ref().map_or(("another page", false), |(n, d)| (n.name.as_str(), *d));
+                    format!("-> {}{}", if dialog { "dialog " } else { "" }, quoted(name, MAX_NAME))
+                }
+            };
+            format!("{what} {:.2}", one.probability.min(0.99))
+        };
+        let likely = self.prediction.likely.iter().zip(&self.names);
+        let parts: Vec<String> =
+            likely.filter(|(one, _)| one.probability >= MIN_PRINTED).take(MAX_PRINTED).map(part).collect();
+        format!("{}{}", if self.prediction.is_guess() { "guess: " } else { "" }, parts.join(", "))
+    }
+
+    /// Returns whether the prediction is worth its tokens in every observation although the action was never tried on the
+    /// page: another page is likelier than not.
+    pub(in crate::app) fn is_good_guess(&self) -> bool {
+        let is_likely = |top: &Likely| matches!(top.effect, Effect::Page(_)) && top.probability >= MIN_GUESS;
+        self.prediction.is_guess()
+            && self.prediction.level != Level::Role
+            && self.prediction.top().is_some_and(is_likely)
+    }
+
+    /// Returns whether the action most likely opens a page that it opened from here before.
+    pub(in crate::app) fn leads_from_here(&self) -> bool {
+        let is_page = |top: &Likely| matches!(top.effect, Effect::Page(_));
+        !self.prediction.is_guess() && self.prediction.top().is_some_and(is_page)
+    }
+
+    /// Returns the probability of the most likely outcome, 0 to 1.
+    pub(in crate::app) fn probability(&self) -> f64 {
+        self.prediction.top().map_or(0.0, |top| top.probability)
+    }
+
+    fn leads_to(&self) -> Option<LeadsTo> {
+        let (top, name) = self.top()?;
+        Some(LeadsTo {
+            kind: kind(&top.effect),
+            name: name.map(|(name, _)| name.name.clone()),
+            state: name.and_then(|(name, _)| name.state.clone()),
+            dialog: name.is_some_and(|(_, dialog)| *dialog),
+            probability: rounded(top.probability),
+            guess: self.prediction.is_guess(),
+        })
+    }
+}
+
+impl Predicted {
+    /// Returns what to expect of an action.
+    pub(in crate::app) fn of(&self, action: &Action) -> Option<&Named> {
+        self.by_action.get(&target::action_key(action))
+    }
+
+    /// Returns what to expect of a tap on a ref, by its index.
+    pub(in crate::app) fn of_tap(&self, index: usize) -> Option<&Named> {
+        self.by_action.get(self.taps.get(index)?)
+    }
+
+    /// Returns the most likely outcome of a tap on a ref, by its index.
+    pub(in crate::app) fn leads_to(&self, index: usize) -> Option<LeadsTo> {
+        self.of_tap(index)?.leads_to()
+    }
+}
+
+/// Returns the action of a verb on a target.
+fn touch(verb: Verb, target: Target) -> Action {
+    let slots = if verb == Verb::Fill { vec!["text".to_owned()] } else { Vec::new() };
+    Action { target: Some(Target { name: None, ..target }), slots, ..Action::of(verb) }
+}
+
+/// Names the pages of a prediction.
+fn named(connection: &Connection, names: &Names, action: Action, prediction: Prediction) -> Stored<Named> {
+    let mut found = Vec::with_capacity(prediction.likely.len());
+    for one in &prediction.likely {
+        found.push(match &one.effect {
+            Effect::Page(destination) => name_of(connection, names, destination)?,
+            _ => None,
+        });
+    }
+    Ok(Named { action, prediction, names: found })
+}
+
+/// Returns the name of a page, and whether it is a dialog.
+fn name_of(connection: &Connection, names: &Names, destination: &Destination) -> Stored<Option<(PageName, bool)>> {
+    let page = match destination.page {
+        Some(id) => pages::get(connection, id)?,
+        None => None,
+    };
+    Ok(match page {
+        Some(page) => Some((names.of(connection, &page)?, page.dialog)),
+        None => None,
+    })
+}
+
+/// Predicts actions on a page, and those that were performed there before.
+fn at(connection: &Connection, device: i64, place: Place, actions: &[Action]) -> Stored<Predicted> {
+    let structures = match &place.structure {
+        Some(key) => states::structures_of_same_state(connection, key)?,
+        None => Vec::new(),
+    };
+    let before = prediction::page_before(connection, device, &structures)?;
+    let names = Names::default();
+    let before_name = match &before {
+        Some(before) => name_of(connection, &names, before)?,
+        None => None,
+    };
+    let (app, activity) = (place.app.unwrap_or_default(), place.activity.unwrap_or_default());
+    let found = prediction::of_actions(connection, &Origin { structures, app, activity, before }, actions, now_ms())?;
+    let mut by_action = HashMap::with_capacity(found.len());
+    for (key, (action, prediction)) in found {
+        by_action.insert(key, named(connection, &names, action, prediction)?);
+    }
+    Ok(Predicted { by_action, taps: Vec::new(), before: before_name.map(|(name, _)| name.name) })
+}
+
+impl Call {
+    /// Returns what to expect of the actions on the page of a capture: of a tap on each ref, of Back, and of all actions that
+    /// were performed there. Returns nothing for an unreliable capture, or if the database cannot be read.
+    pub(in crate::app) async fn predicted(&self, capture: &ScreenCapture) -> Predicted {
+        self.predicted_verb(capture, Verb::Tap).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "cannot predict");
+            Predicted::default()
+        })
+    }
+
+    async fn predicted_verb(&self, capture: &ScreenCapture, verb: Verb) -> Stored<Predicted> {
+        let Some(structures) = capture.structures().filter(|_| capture.reliable()).cloned() else {
+            return Ok(Predicted::default());
+        };
+        let key = self.structure_key(&structures.front);
+        let place = capture.place();
+        let (snapshot, refs) = (capture.snapshot(), capture.refs());
+        let has_target = matches!(verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap | Verb::Hover | Verb::Fill);
+        let describe = || refs.iter().map(|r| touch(verb, target::describe(snapshot, r.node))).collect();
+        let touches: Vec<Action> = if has_target { over_nodes(snapshot.nodes.len(), describe) } else { Vec::new() };
+        let (device, place) = (self.device_id, Place { structure: Some(key), ..place });
+        let read = move |connection: &Connection| {
+            let mut actions = touches.clone();
+            actions.push(Action::of(Verb::Back));
+            if !has_target && let Some(app) = &place.app {
+                actions.extend(prediction::without_target(connection, app, verb)?);
+            }
+            let taps = touches.iter().map(target::action_key).collect();
+            Ok(Predicted { taps, ..at(connection, device, place, &actions)? })
+        };
+        self.core.store.read(read).await
+    }
+
+    /// Returns what to expect of one action on a page; `None` if nothing is known, or if the database cannot be read.
+    pub(in crate::app) async fn predicted_action(&self, action: &Action, page: &Place) -> Option<Named> {
+        page.structure.as_ref()?;
+        let (device, place, action) = (self.device_id, page.clone(), action.clone());
+        let key = target::action_key(&action);
+        let found = self.core.store.read(move |c| at(c, device, place, &[action])).await;
+        let found = found.map_err(|error| tracing::debug!(%error, "cannot predict an action")).ok();
+        found.and_then(|mut predicted| predicted.by_action.remove(&key))
+    }
+}
+
+/// Implements `memory.predict`.
+///
+/// # Errors
+/// `NOT_FOUND` if nothing has been observed on the device since the daemon started. An error is also returned if the database
+/// cannot be read.
+pub async fn predict(core: &Arc<Core>, params: &PredictParams) -> Result<Reply<Predictions>> {
+    let call = core.call(params).await?;
+    let newest = core.screens.newest.lock().get(&call.device_id).cloned();
+    let newest = newest.ok_or_else(|| {
+        Error::new(ErrorCode::NotFound, "nothing has been observed on this device since the daemon started")
+            .hint("observe the page (`afctl look`)")
+    })?;
+    let capture = &newest.capture;
+    let verb = params.verb.unwrap_or(Verb::Tap);
+    let mut predicted = call.predicted_verb(capture, verb).await?;
+    let shown = core.experience.views.shown(call.session_id, call.device_id);
+    let shown = shown.filter(|shown| shown.observation == capture.uid);
+    let alias =
+        |index: usize| shown.is_some().then(|| capture.has_alias(index).then(|| capture.alias(index))).flatten();
+    let mut predictions = Vec::new();
+    for (index, key) in std::mem::take(&mut predicted.taps).iter().enumerate() {
+        predictions.extend(predicted.by_action.remove(key).map(|named| to_wire(named, alias(index))));
+    }
+    // Elements that are out of sight cannot be acted on here.
+    let asked = |named: &Named| match params.verb {
+        Some(verb) => named.action.verb == verb,
+        None => named.action.verb != Verb::Wait,
+    };
+    let in_reach = |named: &Named| match &named.action.target {
+        Some(wanted) => target::is_in_sight(capture.snapshot(), wanted),
+        None => named.action.point.is_none(),
+    };
+    let mut rest: Vec<Named> =
+        predicted.by_action.into_values().filter(|named| asked(named) && in_reach(named)).collect();
+    rest.sort_by_cached_key(|named| (named.action.target.is_none(), target::action_key(&named.action)));
+    predictions.extend(rest.into_iter().map(|named| to_wire(named, None)));
+    predictions.truncate(params.limit() as usize);
+    let mut page = capture.context().page;
+    page.state = call.state_of(capture.structures().filter(|_| capture.reliable())).await;
+    Ok(call.reply(Predictions { observation_id: capture.uid.clone(), page, before: predicted.before, predictions }))
+}
+
+/// Converts a prediction to its wire type.
+fn to_wire(named: Named, alias: Option<String>) -> PredictedAction {
+    let outcome = |(one, name): (&Likely, &Option<(PageName, bool)>)| LikelyOutcome {
+        kind: kind(&one.effect),
+        name: name.as_ref().map(|(name, _)| name.name.clone()),
+        state: name.as_ref().and_then(|(name, _)| name.state.clone()),
+        dialog: name.as_ref().is_some_and(|(_, dialog)| *dialog),
+        probability: rounded(one.probability),
+    };
+    let known: f64 = named.prediction.likely.iter().map(|one| one.probability).sum();
+    PredictedAction {
+        text: target::sentence(&named.action),
+        alias,
+        from: match named.prediction.level {
+            Level::State => PredictedFrom::Page,
+            Level::Activity => PredictedFrom::Activity,
+            Level::App => PredictedFrom::App,
+            Level::Row => PredictedFrom::Rows,
+            Level::Role => PredictedFrom::Role,
+        },
+        attempts: named.prediction.attempts,
+        guess: named.prediction.is_guess(),
+        outcomes: named.prediction.likely.iter().zip(&named.names).map(outcome).collect(),
+        unknown: rounded((1.0 - known).max(0.0)),
+        action: named.action,
+    }
+}
