@@ -77,6 +77,7 @@ wire! {
         /// Number of attempts there.
         pub attempts: i64,
         /// Whether the action was never tried on this page.
+        #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub guess: bool,
         /// The outcomes, most likely first.
         pub outcomes: Vec<LikelyOutcome>,

@@ -131,7 +131,7 @@ MessagePart: TypeAlias = "dict[str, Any]"
 MessageRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 # A message with the cursor from which a subscriber can resume.
-MessageWithCursor: TypeAlias = "Event | ObservationNotice | dict[str, Any] | Change | dict[str, Any]"
+MessageWithCursor: TypeAlias = "Event | ObservationNotice | dict[str, Any] | SurpriseNotice | Change | dict[str, Any]"
 
 # Format of an observation.
 ObservationFormat: TypeAlias = Literal["outline", "rows"]
@@ -156,6 +156,9 @@ PatternScope: TypeAlias = Literal["session", "app", "everybody"]
 
 # File format of a picture.
 PictureFormat: TypeAlias = Literal["jpeg", "png"]
+
+# Where the nearest attempts were made from which an action is predicted.
+PredictedFrom: TypeAlias = Literal["page", "activity", "app", "rows", "role"]
 
 # Visibility of a record: a note, bug, test result or task, or the digest of a session.
 RecordScope: TypeAlias = Literal["app", "session"]
@@ -192,6 +195,9 @@ StateKind: TypeAlias = Literal["page", "dialog", "detected", "opaque"]
 
 # Type of an entry that `recall.store` stores.
 StoredType: TypeAlias = Literal["fact", "preference", "procedure"]
+
+# What came instead of the expected outcome.
+SurpriseKind: TypeAlias = Literal["popUp", "login", "error", "nothing", "otherPage", "newPage", "changed", "otherApp", "crash"]
 
 # State of a background task.
 TaskState: TypeAlias = Literal["running", "restarting"]
@@ -825,6 +831,7 @@ class Element(TypedDict):
     depth: int
     disabled: NotRequired[bool]
     label: NotRequired[str]
+    leadsTo: NotRequired[LeadsTo]
     ref: NotRequired[str]
     risky: NotRequired[bool]
     role: Role
@@ -1224,6 +1231,17 @@ class LastPageReply(TypedDict):
     traceId: str
 
 
+class LeadsTo(TypedDict):
+    """The most likely outcome of tapping an element."""
+
+    dialog: NotRequired[bool]
+    guess: NotRequired[bool]
+    kind: OutcomeKind
+    name: NotRequired[str]
+    probability: float
+    state: NotRequired[str]
+
+
 class LearnResult(TypedDict):
     """Result of `visual.learn`."""
 
@@ -1273,6 +1291,16 @@ class LeftOpen(TypedDict):
     tasksTotal: int
 
 
+class LikelyOutcome(TypedDict):
+    """A possible outcome of an action."""
+
+    dialog: NotRequired[bool]
+    kind: OutcomeKind
+    name: NotRequired[str]
+    probability: float
+    state: NotRequired[str]
+
+
 class Log(TypedDict):
     """A page of events, newest first."""
 
@@ -1293,6 +1321,7 @@ class LogRow(TypedDict):
 class Look(TypedDict):
     """Outcome of an action."""
 
+    asExpected: NotRequired[bool]
     changed: bool | None
     expected: NotRequired[str]
     incidents: NotRequired[List[Incident]]
@@ -1301,7 +1330,9 @@ class Look(TypedDict):
     note: NotRequired[str]
     observation: NotRequired[Context]
     refs: NotRequired[RefRows]
+    surprise: NotRequired[Surprise]
     waitedMs: int
+    warning: NotRequired[str]
 
 
 class MatchResult(TypedDict):
@@ -1650,6 +1681,23 @@ class Point(TypedDict):
     y: float
 
 
+# An action and the outcomes to expect of it.
+PredictedAction = TypedDict("PredictedAction", {"action": "Action", "alias": "NotRequired[str]", "attempts": "int", "from": "PredictedFrom", "guess": "NotRequired[bool]", "outcomes": "List[LikelyOutcome]", "text": "str", "unknown": "float"})
+
+
+class PredictionsReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    before: NotRequired[str]
+    device: str
+    observationId: str
+    page: PageRef
+    predictions: List[PredictedAction]
+    recorded: NotRequired[bool]
+    session: str
+    traceId: str
+
+
 class Progress(TypedDict):
     """Machine-readable progress of a session; the content of a progress file."""
 
@@ -1908,7 +1956,7 @@ class Recovery(TypedDict):
 
 
 # A ref: an interactive element with an alias.
-RefRow = TypedDict("RefRow", {"bounds": "str", "class": "str", "desc": "NotRequired[str]", "detail": "NotRequired[str]", "flags": "str", "label": "str", "nodeId": "str", "ref": "str", "resId": "NotRequired[str]", "risky": "NotRequired[bool]", "text": "NotRequired[str]", "title": "NotRequired[str]", "window": "NotRequired[str]"})
+RefRow = TypedDict("RefRow", {"bounds": "str", "class": "str", "desc": "NotRequired[str]", "detail": "NotRequired[str]", "flags": "str", "label": "str", "leadsTo": "NotRequired[LeadsTo]", "nodeId": "str", "ref": "str", "resId": "NotRequired[str]", "risky": "NotRequired[bool]", "text": "NotRequired[str]", "title": "NotRequired[str]", "window": "NotRequired[str]"})
 
 
 class RefRows(TypedDict):
@@ -2494,6 +2542,26 @@ class SummaryInfo(TypedDict):
     text: str
     tokens: int
     upto: int
+
+
+class Surprise(TypedDict):
+    """An outcome that was not expected."""
+
+    expected: str
+    kind: SurpriseKind
+    name: NotRequired[str]
+    probability: float
+    text: str
+
+
+class SurpriseNotice(TypedDict):
+    """Notification that an action of a session had another outcome than expected."""
+
+    at: int
+    device: str
+    eventId: str
+    session: str
+    surprise: Surprise
 
 
 class TabInfo(TypedDict):
@@ -3296,6 +3364,10 @@ class MemoryMethods:
         """Imports settings, notes, transitions, recoveries and artifacts from `af` 0.5; repeating it adds no duplicates."""
         return self._call("memory.importAf", {"configFile": config_file, "databaseFile": database_file, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
+    def predict(self, *, device: str | None = None, limit: int | None = None, session: str | None = None, verb: Verb | None = None) -> PredictionsReply:
+        """Predicts where the actions on the last observed page lead, also those that were never tried there."""
+        return self._call("memory.predict", {"device": device, "limit": limit, "session": session, "verb": verb}, device=True, session=True)
+
     def prune(self, *, older: str, dry_run: bool | None = None, request_key: str | None = None) -> Pruned:
         """Deletes old events and observations; learned experience and the totals of sessions are kept."""
         return self._call("memory.prune", {"older": older, "dryRun": dry_run, "requestKey": request_key}, key=True)
@@ -3317,17 +3389,17 @@ class RecoverMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def back(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, times: int | None = None) -> RecoverResultReply:
+    def back(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, times: int | None = None) -> RecoverResultReply:
         """Presses Back to recover from a failure."""
-        return self._call("recover.back", {"device": device, "requestKey": request_key, "session": session, "then": then, "times": times}, device=True, session=True, key=True)
+        return self._call("recover.back", {"device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then, "times": times}, device=True, session=True, key=True)
 
-    def home(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> RecoverResultReply:
+    def home(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> RecoverResultReply:
         """Presses Home to recover from a failure."""
-        return self._call("recover.home", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("recover.home", {"device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def relaunch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> RecoverResultReply:
+    def relaunch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> RecoverResultReply:
         """Presses Home and launches the app to recover from a failure."""
-        return self._call("recover.relaunch", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("recover.relaunch", {"package": package, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
 
 class VerifyMethods:
@@ -3355,109 +3427,109 @@ class ActMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Taps a target or a point."""
-        return self._call("act.tap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.tap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
-    def long_press(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def long_press(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Long-presses a target or a point."""
-        return self._call("act.longPress", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.longPress", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
-    def double_tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def double_tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Taps a target or a point twice in quick succession."""
-        return self._call("act.doubleTap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.doubleTap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
-    def hover(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def hover(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Moves the mouse onto an element or a point, as to open a menu; only browsers have a mouse."""
-        return self._call("act.hover", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.hover", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
-    def swipe(self, *, x1: float, x2: float, y1: float, y2: float, device: str | None = None, duration_ms: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def swipe(self, *, x1: float, x2: float, y1: float, y2: float, device: str | None = None, duration_ms: int | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Swipes from one point to another."""
-        return self._call("act.swipe", {"x1": x1, "x2": x2, "y1": y1, "y2": y2, "device": device, "durationMs": duration_ms, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.swipe", {"x1": x1, "x2": x2, "y1": y1, "y2": y2, "device": device, "durationMs": duration_ms, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def drag(self, *, device: str | None = None, duration_ms: int | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, to: str | None = None, to_x: float | None = None, to_y: float | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def drag(self, *, device: str | None = None, duration_ms: int | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, to: str | None = None, to_x: float | None = None, to_y: float | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Drags from an element or a point to another element or point."""
-        return self._call("act.drag", {"device": device, "durationMs": duration_ms, "partial": partial, "requestKey": request_key, "session": session, "then": then, "to": to, "toX": to_x, "toY": to_y, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.drag", {"device": device, "durationMs": duration_ms, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "to": to, "toX": to_x, "toY": to_y, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
-    def scroll(self, *, direction: Direction, amount: Amount | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def scroll(self, *, direction: Direction, amount: Amount | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Scrolls the screen in a direction."""
-        return self._call("act.scroll", {"direction": direction, "amount": amount, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.scroll", {"direction": direction, "amount": amount, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def scroll_to(self, *, text: str, by: By | None = None, device: str | None = None, exact_match: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> ScrollToResultReply:
+    def scroll_to(self, *, text: str, by: By | None = None, device: str | None = None, exact_match: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, timeout_ms: int | None = None) -> ScrollToResultReply:
         """Scrolls down to the end, then up to the top, until a matching element is on the screen."""
-        return self._call("act.scrollTo", {"text": text, "by": by, "device": device, "exactMatch": exact_match, "requestKey": request_key, "session": session, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+        return self._call("act.scrollTo", {"text": text, "by": by, "device": device, "exactMatch": exact_match, "requestKey": request_key, "session": session, "strict": strict, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
 
-    def back(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def back(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Presses the Back key."""
-        return self._call("act.back", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.back", {"device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def home(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def home(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Presses the Home key."""
-        return self._call("act.home", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.home", {"device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def key(self, *, device: str | None = None, key: KeyName | None = None, key_code: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def key(self, *, device: str | None = None, key: KeyName | None = None, key_code: int | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Presses a key, given by its name or by its numeric code on the device."""
-        return self._call("act.key", {"device": device, "key": key, "keyCode": key_code, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.key", {"device": device, "key": key, "keyCode": key_code, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def text(self, *, text: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def text(self, *, text: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Types text into the focused field; the text is not stored."""
-        return self._call("act.text", {"text": text, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.text", {"text": text, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def fill(self, *, text: Secret, value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def fill(self, *, text: Secret, value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Fills a field: taps it, deletes its content, types the text, and checks the result."""
-        return self._call("act.fill", {"text": text, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.fill", {"text": text, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def tab(self, *, tab: str, close: bool | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def tab(self, *, tab: str, close: bool | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Makes a tab of a browser the current one, opens an empty one, or closes one."""
-        return self._call("act.tab", {"tab": tab, "close": close, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.tab", {"tab": tab, "close": close, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def upload(self, *, files: List[str], value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def upload(self, *, files: List[str], value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Taps an element of a page that asks for files, and gives it files."""
-        return self._call("act.upload", {"files": files, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.upload", {"files": files, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def page_tool(self, *, tool: str, device: str | None = None, input: dict[str, Any] | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> PageToolResultReply:
+    def page_tool(self, *, tool: str, device: str | None = None, input: dict[str, Any] | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, timeout_ms: int | None = None) -> PageToolResultReply:
         """Calls a tool that the page in a browser publishes for agents, and returns its answer."""
-        return self._call("act.pageTool", {"tool": tool, "device": device, "input": input, "requestKey": request_key, "session": session, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+        return self._call("act.pageTool", {"tool": tool, "device": device, "input": input, "requestKey": request_key, "session": session, "strict": strict, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
 
-    def launch(self, *, device: str | None = None, name: str | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def launch(self, *, device: str | None = None, name: str | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Launches an app."""
-        return self._call("act.launch", {"device": device, "name": name, "package": package, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.launch", {"device": device, "name": name, "package": package, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def stop(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def stop(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Stops an app."""
-        return self._call("act.stop", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.stop", {"package": package, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def shell(self, *, command: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> ShellResultReply:
+    def shell(self, *, command: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, timeout_ms: int | None = None) -> ShellResultReply:
         """Runs a command in the device's shell, if the device's settings allow it."""
-        return self._call("act.shell", {"command": command, "device": device, "requestKey": request_key, "session": session, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+        return self._call("act.shell", {"command": command, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
 
-    def intent(self, *, action: str | None = None, component: str | None = None, data: str | None = None, device: str | None = None, extras: dict[str, Secret] | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def intent(self, *, action: str | None = None, component: str | None = None, data: str | None = None, device: str | None = None, extras: dict[str, Secret] | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Sends an Android intent, if the device's settings allow it."""
-        return self._call("act.intent", {"action": action, "component": component, "data": data, "device": device, "extras": extras, "package": package, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.intent", {"action": action, "component": component, "data": data, "device": device, "extras": extras, "package": package, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def go_to(self, *, address: str | None = None, allow_risky: bool | None = None, app: str | None = None, device: str | None = None, element: str | None = None, explore: int | None = None, goal: str | None = None, max_steps: int | None = None, request_key: str | None = None, session: str | None = None, state: str | None = None, text: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> GoToResultReply:
+    def go_to(self, *, address: str | None = None, allow_risky: bool | None = None, app: str | None = None, device: str | None = None, element: str | None = None, explore: int | None = None, goal: str | None = None, max_steps: int | None = None, request_key: str | None = None, session: str | None = None, state: str | None = None, strict: bool | None = None, text: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> GoToResultReply:
         """Goes to a page or an element by the way that the memory knows, and checks each step."""
-        return self._call("act.goTo", {"address": address, "allowRisky": allow_risky, "app": app, "device": device, "element": element, "explore": explore, "goal": goal, "maxSteps": max_steps, "requestKey": request_key, "session": session, "state": state, "text": text, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+        return self._call("act.goTo", {"address": address, "allowRisky": allow_risky, "app": app, "device": device, "element": element, "explore": explore, "goal": goal, "maxSteps": max_steps, "requestKey": request_key, "session": session, "state": state, "strict": strict, "text": text, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
 
-    def install(self, *, file: str, device: str | None = None, grant: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def install(self, *, file: str, device: str | None = None, grant: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Installs an app from a file, or replaces it, if the device's settings allow it."""
-        return self._call("act.install", {"file": file, "device": device, "grant": grant, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.install", {"file": file, "device": device, "grant": grant, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def uninstall(self, *, package: str, device: str | None = None, keep_data: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def uninstall(self, *, package: str, device: str | None = None, keep_data: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Uninstalls an app, if the device's settings allow it."""
-        return self._call("act.uninstall", {"package": package, "device": device, "keepData": keep_data, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.uninstall", {"package": package, "device": device, "keepData": keep_data, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def clear_app(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def clear_app(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Stops an app and deletes its data, if the device's settings allow it."""
-        return self._call("act.clearApp", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.clearApp", {"package": package, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def grant(self, *, package: str, permission: str, device: str | None = None, request_key: str | None = None, revoke: bool | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def grant(self, *, package: str, permission: str, device: str | None = None, request_key: str | None = None, revoke: bool | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Gives an app a permission or takes it away, if the device's settings allow it."""
-        return self._call("act.grant", {"package": package, "permission": permission, "device": device, "requestKey": request_key, "revoke": revoke, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.grant", {"package": package, "permission": permission, "device": device, "requestKey": request_key, "revoke": revoke, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def configure(self, *, airplane_mode: bool | None = None, dark_mode: bool | None = None, device: str | None = None, locale: str | None = None, locale_app: str | None = None, orientation: Orientation | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ConfigureResultReply:
+    def configure(self, *, airplane_mode: bool | None = None, dark_mode: bool | None = None, device: str | None = None, locale: str | None = None, locale_app: str | None = None, orientation: Orientation | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ConfigureResultReply:
         """Changes settings of the device: orientation, dark mode, language, airplane mode. Returns what they were before."""
-        return self._call("act.configure", {"airplaneMode": airplane_mode, "darkMode": dark_mode, "device": device, "locale": locale, "localeApp": locale_app, "orientation": orientation, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+        return self._call("act.configure", {"airplaneMode": airplane_mode, "darkMode": dark_mode, "device": device, "locale": locale, "localeApp": locale_app, "orientation": orientation, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
 
 class ObserveMethods:

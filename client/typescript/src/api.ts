@@ -619,6 +619,7 @@ export interface Element {
   depth: number;
   disabled?: boolean;
   label?: string;
+  leadsTo?: LeadsTo;
   ref?: string;
   risky?: boolean;
   role: Role;
@@ -1046,6 +1047,16 @@ export interface LastPageReply {
   traceId: string;
 }
 
+/** The most likely outcome of tapping an element. */
+export interface LeadsTo {
+  dialog?: boolean;
+  guess?: boolean;
+  kind: OutcomeKind;
+  name?: string;
+  probability: number;
+  state?: string;
+}
+
 /** Result of `visual.learn`. */
 export interface LearnResult {
   app: string;
@@ -1094,6 +1105,15 @@ export interface LeftOpen {
 /** Severity of a check result. */
 export type Level = "ok" | "warning" | "error";
 
+/** A possible outcome of an action. */
+export interface LikelyOutcome {
+  dialog?: boolean;
+  kind: OutcomeKind;
+  name?: string;
+  probability: number;
+  state?: string;
+}
+
 /** A page of events, newest first. */
 export interface Log {
   events: Event[];
@@ -1114,6 +1134,7 @@ export interface LogRow {
 
 /** Outcome of an action. */
 export interface Look {
+  asExpected?: boolean;
   changed: boolean | null;
   expected?: string;
   incidents?: Incident[];
@@ -1122,7 +1143,9 @@ export interface Look {
   note?: string;
   observation?: Context;
   refs?: RefRows;
+  surprise?: Surprise;
   waitedMs: number;
+  warning?: string;
 }
 
 /** Elements to mark. */
@@ -1183,7 +1206,7 @@ export type MessageWithCursor = {
   device: string;
   kind: "device";
   state: DeviceState;
-} | Change | {
+} | SurpriseNotice | Change | {
   kind: "changed";
   method: string;
   session?: string;
@@ -1521,6 +1544,33 @@ export interface Point {
   y: number;
 }
 
+/** An action and the outcomes to expect of it. */
+export interface PredictedAction {
+  action: Action;
+  alias?: string;
+  attempts: number;
+  from: PredictedFrom;
+  guess?: boolean;
+  outcomes: LikelyOutcome[];
+  text: string;
+  unknown: number;
+}
+
+/** Where the nearest attempts were made from which an action is predicted. */
+export type PredictedFrom = "page" | "activity" | "app" | "rows" | "role";
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface PredictionsReply {
+  before?: string;
+  device: string;
+  observationId: string;
+  page: PageRef;
+  predictions: PredictedAction[];
+  recorded?: boolean;
+  session: string;
+  traceId: string;
+}
+
 /** Machine-readable progress of a session; the content of a progress file. */
 export interface Progress {
   agentVersion: string;
@@ -1769,6 +1819,7 @@ export interface RefRow {
   detail?: string;
   flags: string;
   label: string;
+  leadsTo?: LeadsTo;
   nodeId: string;
   ref: string;
   resId?: string;
@@ -2357,6 +2408,27 @@ export interface SummaryInfo {
   text: string;
   tokens: number;
   upto: number;
+}
+
+/** An outcome that was not expected. */
+export interface Surprise {
+  expected: string;
+  kind: SurpriseKind;
+  name?: string;
+  probability: number;
+  text: string;
+}
+
+/** What came instead of the expected outcome. */
+export type SurpriseKind = "popUp" | "login" | "error" | "nothing" | "otherPage" | "newPage" | "changed" | "otherApp" | "crash";
+
+/** Notification that an action of a session had another outcome than expected. */
+export interface SurpriseNotice {
+  at: number;
+  device: string;
+  eventId: string;
+  session: string;
+  surprise: Surprise;
 }
 
 /** A tab of a browser. */
@@ -3274,6 +3346,11 @@ export class MemoryMethods {
     return this.#call("memory.importAf", params, { key: true });
   }
 
+  /** Predicts where the actions on the last observed page lead, also those that were never tried there. */
+  predict(params: { device?: string; limit?: number; session?: string; verb?: Verb } = {}): Promise<PredictionsReply> {
+    return this.#call("memory.predict", params, { device: true, session: true });
+  }
+
   /** Deletes old events and observations; learned experience and the totals of sessions are kept. */
   prune(params: { older: string; dryRun?: boolean; requestKey?: string }): Promise<Pruned> {
     return this.#call("memory.prune", params, { key: true });
@@ -3302,17 +3379,17 @@ export class RecoverMethods {
   }
 
   /** Presses Back to recover from a failure. */
-  back(params: { device?: string; requestKey?: string; session?: string; then?: Then; times?: number } = {}): Promise<RecoverResultReply> {
+  back(params: { device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then; times?: number } = {}): Promise<RecoverResultReply> {
     return this.#call("recover.back", params, { device: true, session: true, key: true });
   }
 
   /** Presses Home to recover from a failure. */
-  home(params: { device?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<RecoverResultReply> {
+  home(params: { device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then } = {}): Promise<RecoverResultReply> {
     return this.#call("recover.home", params, { device: true, session: true, key: true });
   }
 
   /** Presses Home and launches the app to recover from a failure. */
-  relaunch(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<RecoverResultReply> {
+  relaunch(params: { package: string; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<RecoverResultReply> {
     return this.#call("recover.relaunch", params, { device: true, session: true, key: true });
   }
 }
@@ -3351,132 +3428,132 @@ export class ActMethods {
   }
 
   /** Taps a target or a point. */
-  tap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  tap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.tap", params, { device: true, session: true, key: true });
   }
 
   /** Long-presses a target or a point. */
-  longPress(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  longPress(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.longPress", params, { device: true, session: true, key: true });
   }
 
   /** Taps a target or a point twice in quick succession. */
-  doubleTap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  doubleTap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.doubleTap", params, { device: true, session: true, key: true });
   }
 
   /** Moves the mouse onto an element or a point, as to open a menu; only browsers have a mouse. */
-  hover(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  hover(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.hover", params, { device: true, session: true, key: true });
   }
 
   /** Swipes from one point to another. */
-  swipe(params: { x1: number; x2: number; y1: number; y2: number; device?: string; durationMs?: number; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  swipe(params: { x1: number; x2: number; y1: number; y2: number; device?: string; durationMs?: number; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.swipe", params, { device: true, session: true, key: true });
   }
 
   /** Drags from an element or a point to another element or point. */
-  drag(params: { device?: string; durationMs?: number; partial?: boolean; requestKey?: string; session?: string; then?: Then; to?: string; toX?: number; toY?: number; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  drag(params: { device?: string; durationMs?: number; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; to?: string; toX?: number; toY?: number; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.drag", params, { device: true, session: true, key: true });
   }
 
   /** Scrolls the screen in a direction. */
-  scroll(params: { direction: Direction; amount?: Amount; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  scroll(params: { direction: Direction; amount?: Amount; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.scroll", params, { device: true, session: true, key: true });
   }
 
   /** Scrolls down to the end, then up to the top, until a matching element is on the screen. */
-  scrollTo(params: { text: string; by?: By; device?: string; exactMatch?: boolean; requestKey?: string; session?: string; then?: Then; timeoutMs?: number }): Promise<ScrollToResultReply> {
+  scrollTo(params: { text: string; by?: By; device?: string; exactMatch?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; timeoutMs?: number }): Promise<ScrollToResultReply> {
     return this.#call("act.scrollTo", params, { device: true, session: true, key: true });
   }
 
   /** Presses the Back key. */
-  back(params: { device?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+  back(params: { device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.back", params, { device: true, session: true, key: true });
   }
 
   /** Presses the Home key. */
-  home(params: { device?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+  home(params: { device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.home", params, { device: true, session: true, key: true });
   }
 
   /** Presses a key, given by its name or by its numeric code on the device. */
-  key(params: { device?: string; key?: KeyName; keyCode?: number; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+  key(params: { device?: string; key?: KeyName; keyCode?: number; requestKey?: string; session?: string; strict?: boolean; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.key", params, { device: true, session: true, key: true });
   }
 
   /** Types text into the focused field; the text is not stored. */
-  text(params: { text: Secret; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  text(params: { text: Secret; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.text", params, { device: true, session: true, key: true });
   }
 
   /** Fills a field: taps it, deletes its content, types the text, and checks the result. */
-  fill(params: { text: Secret; value: string; by?: By; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  fill(params: { text: Secret; value: string; by?: By; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.fill", params, { device: true, session: true, key: true });
   }
 
   /** Makes a tab of a browser the current one, opens an empty one, or closes one. */
-  tab(params: { tab: string; close?: boolean; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  tab(params: { tab: string; close?: boolean; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.tab", params, { device: true, session: true, key: true });
   }
 
   /** Taps an element of a page that asks for files, and gives it files. */
-  upload(params: { files: string[]; value: string; by?: By; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  upload(params: { files: string[]; value: string; by?: By; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.upload", params, { device: true, session: true, key: true });
   }
 
   /** Calls a tool that the page in a browser publishes for agents, and returns its answer. */
-  pageTool(params: { tool: string; device?: string; input?: Record<string, unknown>; requestKey?: string; session?: string; then?: Then; timeoutMs?: number }): Promise<PageToolResultReply> {
+  pageTool(params: { tool: string; device?: string; input?: Record<string, unknown>; requestKey?: string; session?: string; strict?: boolean; then?: Then; timeoutMs?: number }): Promise<PageToolResultReply> {
     return this.#call("act.pageTool", params, { device: true, session: true, key: true });
   }
 
   /** Launches an app. */
-  launch(params: { device?: string; name?: string; package?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+  launch(params: { device?: string; name?: string; package?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.launch", params, { device: true, session: true, key: true });
   }
 
   /** Stops an app. */
-  stop(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  stop(params: { package: string; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.stop", params, { device: true, session: true, key: true });
   }
 
   /** Runs a command in the device's shell, if the device's settings allow it. */
-  shell(params: { command: Secret; device?: string; requestKey?: string; session?: string; then?: Then; timeoutMs?: number }): Promise<ShellResultReply> {
+  shell(params: { command: Secret; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then; timeoutMs?: number }): Promise<ShellResultReply> {
     return this.#call("act.shell", params, { device: true, session: true, key: true });
   }
 
   /** Sends an Android intent, if the device's settings allow it. */
-  intent(params: { action?: string; component?: string; data?: string; device?: string; extras?: Record<string, Secret>; package?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+  intent(params: { action?: string; component?: string; data?: string; device?: string; extras?: Record<string, Secret>; package?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.intent", params, { device: true, session: true, key: true });
   }
 
   /** Goes to a page or an element by the way that the memory knows, and checks each step. */
-  goTo(params: { address?: string; allowRisky?: boolean; app?: string; device?: string; element?: string; explore?: number; goal?: string; maxSteps?: number; requestKey?: string; session?: string; state?: string; text?: string; then?: Then; timeoutMs?: number } = {}): Promise<GoToResultReply> {
+  goTo(params: { address?: string; allowRisky?: boolean; app?: string; device?: string; element?: string; explore?: number; goal?: string; maxSteps?: number; requestKey?: string; session?: string; state?: string; strict?: boolean; text?: string; then?: Then; timeoutMs?: number } = {}): Promise<GoToResultReply> {
     return this.#call("act.goTo", params, { device: true, session: true, key: true });
   }
 
   /** Installs an app from a file, or replaces it, if the device's settings allow it. */
-  install(params: { file: string; device?: string; grant?: boolean; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  install(params: { file: string; device?: string; grant?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.install", params, { device: true, session: true, key: true });
   }
 
   /** Uninstalls an app, if the device's settings allow it. */
-  uninstall(params: { package: string; device?: string; keepData?: boolean; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  uninstall(params: { package: string; device?: string; keepData?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.uninstall", params, { device: true, session: true, key: true });
   }
 
   /** Stops an app and deletes its data, if the device's settings allow it. */
-  clearApp(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  clearApp(params: { package: string; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.clearApp", params, { device: true, session: true, key: true });
   }
 
   /** Gives an app a permission or takes it away, if the device's settings allow it. */
-  grant(params: { package: string; permission: string; device?: string; requestKey?: string; revoke?: boolean; session?: string; then?: Then }): Promise<ActResultReply> {
+  grant(params: { package: string; permission: string; device?: string; requestKey?: string; revoke?: boolean; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.grant", params, { device: true, session: true, key: true });
   }
 
   /** Changes settings of the device: orientation, dark mode, language, airplane mode. Returns what they were before. */
-  configure(params: { airplaneMode?: boolean; darkMode?: boolean; device?: string; locale?: string; localeApp?: string; orientation?: Orientation; requestKey?: string; session?: string; then?: Then } = {}): Promise<ConfigureResultReply> {
+  configure(params: { airplaneMode?: boolean; darkMode?: boolean; device?: string; locale?: string; localeApp?: string; orientation?: Orientation; requestKey?: string; session?: string; strict?: boolean; then?: Then } = {}): Promise<ConfigureResultReply> {
     return this.#call("act.configure", params, { device: true, session: true, key: true });
   }
 }

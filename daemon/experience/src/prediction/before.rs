@@ -2,7 +2,8 @@
 
 use rusqlite::Connection;
 
-use super::evidence::{Destination, marks};
+use super::destination::Destination;
+use super::evidence::marks;
 use afd_store::Result;
 
 /// Maximum number of the newest events of a device among which the page before is searched.

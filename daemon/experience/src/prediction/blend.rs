@@ -4,7 +4,7 @@
 //! where `k` is the strength of the farther places. The strengths were chosen on six recordings of real apps so that the
 //! stated probabilities agree with the shares that came true; `tests/e2e/predictions.rs` measures both.
 
-use super::evidence::Destination;
+use super::destination::Destination;
 
 /// A place where attempts at an action count, from the farthest to the nearest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,6 @@
 //! Reads the attempts from which actions are predicted.
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
 
 use afd_proto::memory::OutcomeKind;
 use afd_proto::vocabulary::{Action, Target, Verb};
@@ -9,6 +8,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row};
 
 use super::blend::{Effect, Level, Prediction, Seen, blend};
+use super::destination::Destination;
 use crate::memory::outcomes::decayed;
 use crate::memory::pages;
 use afd_screen::page::target;
@@ -18,49 +18,6 @@ use afd_store::{Result, Sql as _, args, json, skip_unreadable, word};
 const ON_PAGE: i64 = 3_000;
 /// Maximum number of outcomes of an element on other pages that are read, newest first.
 const ELSEWHERE: i64 = 60;
-
-/// A page to which an action leads: the state or, if it is not known, the structure.
-#[derive(Debug, Clone)]
-pub struct Destination {
-    /// Row id of the state; `None` if the page is not a known state.
-    pub state: Option<i64>,
-    /// Key under which knowledge about the page is filed.
-    key: String,
-    /// Row id of a page of the state; `None` if no page was recorded.
-    pub page: Option<i64>,
-}
-
-impl Destination {
-    /// Returns the page with this structure.
-    pub(super) fn of_structure(connection: &Connection, key: &str, page: Option<i64>) -> Result<Self> {
-        let state = connection
-            .first("SELECT state_id FROM state_variants WHERE key = :key", args! {key}, |row| row.get("state_id"))?;
-        Ok(Self { state, key: key.to_owned(), page })
-    }
-
-    /// Returns the page of a known state, by its row id.
-    pub fn of_state(state: i64) -> Self {
-        Self { state: Some(state), key: String::new(), page: None }
-    }
-
-    fn identity(&self) -> (Option<i64>, &str) {
-        (self.state, if self.state.is_some() { "" } else { &self.key })
-    }
-}
-
-impl PartialEq for Destination {
-    fn eq(&self, other: &Self) -> bool {
-        self.identity() == other.identity()
-    }
-}
-
-impl Eq for Destination {}
-
-impl Hash for Destination {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.identity().hash(hasher);
-    }
-}
 
 /// The page in front, and what led to it.
 #[derive(Debug, Clone, Default)]
@@ -361,7 +318,7 @@ impl Reader<'_> {
         if level != Level::State && one.action.verb == Verb::Back && self.leads_back(one, &key)? {
             return Ok(Effect::Before);
         }
-        Ok(Effect::Page(Destination { state, key, page }))
+        Ok(Effect::Page(Destination::new(state, key, page)))
     }
 
     /// Returns whether an action led from a page to one from which the page had been opened.

@@ -10,8 +10,10 @@
 
 mod before;
 mod blend;
+mod destination;
 mod evidence;
 
 pub use before::page_before;
 pub use blend::{Effect, Level, Likely, Prediction, Seen, blend};
-pub use evidence::{Destination, Origin, of_actions, without_target};
+pub use destination::Destination;
+pub use evidence::{Origin, of_actions, without_target};
