@@ -58,7 +58,8 @@ wire! {
         /// Whether the name of the element says that it deletes, pays, sends, signs out or the like.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub risky: bool,
-        /// Where tapping the element most likely leads; absent if nothing is known, or if no hints were requested.
+        /// Where tapping the element most likely leads; absent if nothing is known, if it is only a guess that is less likely
+        /// than not, or if no hints were requested. `memory.predict` returns all predictions.
         pub leads_to: Option<LeadsTo>,
     }
 
@@ -97,7 +98,8 @@ wire! {
         /// Whether the name of the element says that it deletes, pays, sends, signs out or the like.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub risky: bool,
-        /// Where tapping the element most likely leads; absent if nothing is known, or if no hints were requested.
+        /// Where tapping the element most likely leads; absent if nothing is known, if it is only a guess that is less likely
+        /// than not, or if no hints were requested. `memory.predict` returns all predictions.
         pub leads_to: Option<LeadsTo>,
     }
 

@@ -38,6 +38,7 @@ mod outcomes;
 mod outline;
 mod pages;
 mod practice_phone;
+mod predicting;
 mod privileged;
 mod reaching;
 mod recall;

@@ -102,7 +102,11 @@ impl World {
 
     /// Like [`World::with_clock`], with additional settings.
     pub fn with_clock_and(settings: &str) -> Self {
-        let phone = TestPhone::start();
+        Self::with_clock_on(TestPhone::start(), settings)
+    }
+
+    /// Like [`World::with_clock_and`], with the given phone.
+    pub fn with_clock_on(phone: TestPhone, settings: &str) -> Self {
         let settings = with_phone(&phone, settings);
         Self::start(phone, &settings, |dir| {
             let clock = dir.join("clock");

@@ -169,8 +169,15 @@ fn act(outcome: &Outcome, data: &Value) -> String {
         (_, None) => "done",
     };
     let mut text = format!("{}: {changed}", acted_on(outcome, data));
-    if let Some(expected) = look["expected"].as_str().filter(|_| is_news(outcome, data)) {
+    if let Some(surprise) = look["surprise"]["text"].as_str() {
+        let _ = write!(text, "; not expected: {}", safe::line(surprise));
+    } else if look["asExpected"] == true {
+        text.push_str(", as expected");
+    } else if let Some(expected) = look["expected"].as_str().filter(|_| is_news(outcome, data)) {
         let _ = write!(text, "; before: {expected}");
+    }
+    if let Some(warning) = look["warning"].as_str() {
+        let _ = write!(text, "; warning: {}", safe::line(warning));
     }
     let shows =
         data["result"].as_str().filter(|result| outcome.op == "fill" && !["filled", "cleared"].contains(result));

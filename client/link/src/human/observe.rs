@@ -237,12 +237,23 @@ pub(super) fn looked(look: Option<&Look>) -> String {
         (None, Some(false)) => paint(WARN, "nothing changed") + "\n",
         (None, _) => String::new(),
     };
+    let compared = match (&look.surprise, look.as_expected) {
+        (Some(surprise), _) => paint(WARN, &format!("not expected: {}", safe::line(&surprise.text))) + "\n",
+        (None, Some(true)) => paint(DIM, "as expected") + "\n",
+        _ => String::new(),
+    };
+    let warning: String = look.warning.iter().map(|warning| paint(WARN, &safe::line(warning)) + "\n").collect();
     let crashed: String = look.incidents.iter().map(|one| paint(BAD, &incident(one)) + "\n").collect();
     let page = look
         .observation
         .as_ref()
         .map(|page| page.outline.as_ref().map_or_else(|| observation(page), |o| format!("{o}\n")));
-    changed + &crashed + &page.unwrap_or_default() + &look.refs.as_ref().map(ref_rows).unwrap_or_default()
+    changed
+        + &compared
+        + &warning
+        + &crashed
+        + &page.unwrap_or_default()
+        + &look.refs.as_ref().map(ref_rows).unwrap_or_default()
 }
 
 /// Returns one line about an app that crashed or does not respond. What the phone says is in quotes.

@@ -52,15 +52,18 @@ struct Attempted {
     weight: f64,
 }
 
-const COLUMNS: &str = "t.from_key, t.activity, t.action, t.action_key, o.kind, o.to_key, o.below_key, o.page_id AS to_page, o.count, o.weight,
+const COLUMNS: &str =
+    "t.from_key, t.activity, t.action, o.kind, o.to_key, o.below_key, o.page_id AS to_page, o.count, o.weight,
     o.weighted_at, coalesce((SELECT dialog FROM pages WHERE id = t.page_id), 0) AS from_dialog";
 
 fn read(row: &Row<'_>, now: i64) -> rusqlite::Result<Attempted> {
+    let action: Action = json(row, "action")?;
     Ok(Attempted {
         from_key: row.get("from_key")?,
         activity: row.get("activity")?,
-        action: json(row, "action")?,
-        action_key: row.get("action_key")?,
+        // Rows of earlier versions may have been stored under keys of another form.
+        action_key: target::action_key(&action),
+        action,
         kind: word(row, "kind")?,
         to_key: row.get("to_key")?,
         below_key: row.get("below_key")?,

@@ -27,8 +27,8 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemoryPredict, _, _>(|core, p| async move { predict(&core, &p).await });
 }
 
-/// Least probability of an outcome that is printed.
-const MIN_PRINTED: f64 = 0.1;
+/// Least probability of a further outcome that is printed.
+const MIN_PRINTED: f64 = 0.2;
 /// Least probability of a page that is returned as a guess without being asked for.
 const MIN_GUESS: f64 = 0.5;
 /// Maximum number of outcomes that are printed.
@@ -88,9 +88,9 @@ impl Named {
             };
             format!("{what} {:.2}", one.probability.min(0.99))
         };
-        let likely = self.prediction.likely.iter().zip(&self.names);
-        let parts: Vec<String> =
-            likely.filter(|(one, _)| one.probability >= MIN_PRINTED).take(MAX_PRINTED).map(part).collect();
+        let likely = self.prediction.likely.iter().zip(&self.names).enumerate();
+        let printed = likely.filter(|(index, (one, _))| *index == 0 || one.probability >= MIN_PRINTED);
+        let parts: Vec<String> = printed.take(MAX_PRINTED).map(|(_, one)| part(one)).collect();
         format!("{}{}", if self.prediction.is_guess() { "guess: " } else { "" }, parts.join(", "))
     }
 
@@ -114,8 +114,12 @@ impl Named {
         self.prediction.top().map_or(0.0, |top| top.probability)
     }
 
+    /// Returns the most likely outcome, unless it is a guess that is as likely as not.
     fn leads_to(&self) -> Option<LeadsTo> {
         let (top, name) = self.top()?;
+        if self.prediction.is_guess() && top.probability < MIN_GUESS {
+            return None;
+        }
         Some(LeadsTo {
             kind: kind(&top.effect),
             name: name.map(|(name, _)| name.name.clone()),
@@ -209,6 +213,8 @@ impl Call {
         let Some(structures) = capture.structures().filter(|_| capture.reliable()).cloned() else {
             return Ok(Predicted::default());
         };
+        // Loads the known states of the app or site, by which the structure is recognised.
+        self.recognised(&structures.front).await;
         let key = self.structure_key(&structures.front);
         let place = capture.place();
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
