@@ -17,7 +17,7 @@ words! {
         NewPage = "newPage",
         /// The expected page, but it looks so different that it was not recognised, for example after an update of the app.
         Changed = "changed",
-        /// A page of another app or site.
+        /// A page of another app.
         OtherApp = "otherApp",
         /// An app crashed or stopped responding.
         Crash = "crash",

@@ -239,7 +239,7 @@ fn action_without_effect_is_warned_of_and_refused_if_strict() {
         assert!(look["warning"].is_null(), "{look}");
     }
     let look = client.ok("act.tap", tap)["look"].clone();
-    assert_eq!(look["warning"], "this did nothing each of the 2 times it was tried on this page", "{look}");
+    assert_eq!(look["warning"], "this changed nothing visible each of the 2 times it was tried on this page", "{look}");
     world.phone.clear_inputs();
     let failed = client.fails("act.tap", json!({"value": "Lighthouse", "strict": true}), "CONFLICT");
     assert!(failed.message.starts_with("nothing was sent"), "{failed:?}");

@@ -248,13 +248,14 @@ fn predictions(reply: &Reply<Predictions>) -> String {
                 (OutcomeKind::Page, Some(name)) => format!("{}{name:?}", if o.dialog { "dialog " } else { "" }),
                 (OutcomeKind::Page, None) => "another page".to_owned(),
                 (OutcomeKind::Same, _) => "changes this page".to_owned(),
-                _ => "nothing".to_owned(),
+                _ => "does nothing".to_owned(),
             };
             format!("{what} {:.2}", o.probability)
         };
         let outcomes: Vec<String> = one.outcomes.iter().take(3).map(outcome).collect();
+        let outcomes = format!("{}{}", if one.guess { "guess: " } else { "" }, outcomes.join(", "));
         let from = format!("{} ({})", one.from, one.attempts);
-        [maybe(&one.alias), one.text.clone(), outcomes.join(", "), from]
+        [maybe(&one.alias), one.text.clone(), outcomes, from]
     };
     let body = &reply.body;
     if body.predictions.is_empty() {

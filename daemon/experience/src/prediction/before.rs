@@ -1,39 +1,67 @@
 //! The page before the one in front, to which Back usually leads.
+//!
+//! The newest events of the device are played on a stack: a page that opens is put on it; one that is on it already takes away
+//! what lies above, however it was reached; launching an app starts again. Dialogs are left out.
 
 use rusqlite::Connection;
 
 use super::destination::Destination;
-use super::evidence::marks;
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
-/// Maximum number of the newest events of a device among which the page before is searched.
-const EVENTS: i64 = 300;
+/// Maximum number of the newest events of a device that are played.
+const EVENTS: i64 = 80;
 
-/// Returns the page from which the page in front was opened last on a device, unless it was opened by launching an app.
+/// A move from one page to another.
+struct Moved {
+    op: String,
+    from: Option<Destination>,
+    to: Option<Destination>,
+}
+
+/// Returns the page before the one in front on a device; `None` if it is not known. `store` is the uid of this store,
 /// `structures` are the keys of the page in front.
-pub fn page_before(connection: &Connection, device: i64, structures: &[String]) -> Result<Option<Destination>> {
-    if structures.is_empty() {
-        return Ok(None);
+pub fn page_before(
+    connection: &Connection,
+    (store, device): (&str, i64),
+    structures: &[String],
+) -> Result<Option<Destination>> {
+    let page = |row: &rusqlite::Row<'_>, prefix: &str| -> rusqlite::Result<Option<Destination>> {
+        let key: Option<String> = row.get(format!("{prefix}_key").as_str())?;
+        let is_dialog = row.get::<_, Option<bool>>(format!("{prefix}_dialog").as_str())?.unwrap_or_default();
+        let (state, id) = (row.get(format!("{prefix}_state").as_str())?, row.get(format!("{prefix}_id").as_str())?);
+        Ok(key.filter(|key| !key.is_empty() && !is_dialog).map(|key| Destination::new(state, key, id)))
+    };
+    let mut moves: Vec<Moved> = connection.all(
+        &format!(
+            "SELECT e.op, b.id AS from_id, b.structure_key AS from_key, b.dialog AS from_dialog, vb.state_id AS from_state,
+                    a.id AS to_id, a.structure_key AS to_key, a.dialog AS to_dialog, va.state_id AS to_state
+                 FROM events e LEFT JOIN pages b ON b.id = e.page_id LEFT JOIN state_variants vb ON vb.key = b.structure_key
+                     LEFT JOIN pages a ON a.id = e.after_page_id LEFT JOIN state_variants va ON va.key = a.structure_key
+                 WHERE e.device_id = :device AND e.category <> 'verify' AND e.origin = :store
+                 ORDER BY e.seq DESC LIMIT {EVENTS}"
+        ),
+        args! {device, store},
+        |row| Ok(Moved { op: row.get("op")?, from: page(row, "from")?, to: page(row, "to")? }),
+    )?;
+    moves.reverse();
+    let mut stack: Vec<Destination> = Vec::new();
+    for moved in moves {
+        if matches!(moved.op.as_str(), "launch" | "relaunch" | "home" | "tab" | "stop") {
+            stack.clear();
+        } else {
+            moved.from.into_iter().for_each(|page| open(&mut stack, page));
+        }
+        moved.to.into_iter().for_each(|page| open(&mut stack, page));
     }
-    let here = marks(structures.len());
-    let sql = format!(
-        "SELECT b.id AS page_id, b.structure_key AS key, e.op AS op
-             FROM (SELECT page_id, after_page_id, outcome, op, seq FROM events WHERE device_id = ? ORDER BY seq DESC LIMIT {EVENTS}) e
-             JOIN pages a ON a.id = e.after_page_id JOIN pages b ON b.id = e.page_id
-             WHERE e.outcome = 'page' AND e.op NOT IN ('back', 'home') AND a.structure_key IN ({here})
-                 AND b.structure_key <> '' AND b.structure_key NOT IN ({here})
-             ORDER BY e.seq DESC LIMIT 1"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut values: Vec<&dyn rusqlite::types::ToSql> = vec![&device];
-    for _ in 0..2 {
-        values.extend(structures.iter().map(|key| key as &dyn rusqlite::types::ToSql));
+    let is_front = |page: &Destination| structures.iter().any(|key| page.has_key(key));
+    let at = stack.iter().rposition(is_front);
+    Ok(at.and_then(|at| at.checked_sub(1)).and_then(|below| stack.into_iter().nth(below)))
+}
+
+/// Puts a page on the stack, or takes away what lies above it.
+fn open(stack: &mut Vec<Destination>, page: Destination) {
+    match stack.iter().position(|known| *known == page) {
+        Some(at) => stack.truncate(at + 1),
+        None => stack.push(page),
     }
-    let mut rows = statement.query(values.as_slice())?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let (page, key, op): (i64, String, String) = (row.get("page_id")?, row.get("key")?, row.get("op")?);
-    if matches!(op.as_str(), "launch" | "relaunch" | "tab" | "open") {
-        return Ok(None);
-    }
-    Destination::of_structure(connection, &key, Some(page)).map(Some)
 }

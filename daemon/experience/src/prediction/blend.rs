@@ -2,7 +2,7 @@
 //!
 //! Each place weighs its own outcomes against what farther places say: `n` attempts there have the weight `n / (n + k)`,
 //! where `k` is the strength of the farther places. The strengths were chosen on six recordings of real apps so that the
-//! stated probabilities agree with the shares that came true; `tests/e2e/predictions.rs` measures both.
+//! stated probabilities agree with the shares that came true; `ui-traces --predict` measures both.
 
 use super::destination::Destination;
 
@@ -58,6 +58,8 @@ pub struct Seen {
     pub count: i64,
     /// Number of attempts, each weighted by its age.
     pub weight: f64,
+    /// Row id of the state of a dialog that appeared over the page, if it was not the page that the action was aimed at.
+    pub over: Option<i64>,
 }
 
 /// A possible outcome.
@@ -78,6 +80,8 @@ pub struct Prediction {
     pub level: Level,
     /// Number of attempts there.
     pub attempts: i64,
+    /// Row ids of the states of dialogs that appeared over the page to which the action led.
+    pub dialogs: Vec<i64>,
 }
 
 impl Prediction {
@@ -98,9 +102,24 @@ impl Prediction {
         self.likely.iter().filter(stays).map(|one| one.probability).sum()
     }
 
-    /// Returns the row id of the state that the action most likely opens, if it did so on this page before.
-    pub fn expected_state(&self) -> Option<i64> {
-        match &self.top().filter(|_| !self.is_guess())?.effect {
+    /// Returns the probability of an outcome that was never seen, 0 to 1.
+    pub fn unknown(&self) -> f64 {
+        (1.0 - self.likely.iter().map(|one| one.probability).sum::<f64>()).max(0.0)
+    }
+
+    /// Returns the row ids of the states that the action opens with at least this probability.
+    pub fn states(&self, least: f64) -> Vec<i64> {
+        let state = |one: &Likely| match &one.effect {
+            Effect::Page(destination) if one.probability >= least => destination.state,
+            _ => None,
+        };
+        self.likely.iter().filter_map(state).collect()
+    }
+
+    /// Returns the row id of the state that the action opens with at least this probability, if it is the most likely outcome
+    /// and the action did so on this page before.
+    pub fn expected_state(&self, least: f64) -> Option<i64> {
+        match &self.top().filter(|top| !self.is_guess() && top.probability >= least)?.effect {
             Effect::Page(destination) => destination.state,
             _ => None,
         }
@@ -138,7 +157,8 @@ pub fn blend(seen: &[Seen], before: Option<&Destination>) -> Option<Prediction> 
         }
     }
     likely.sort_by(|a, b| b.probability.total_cmp(&a.probability));
-    nearest.filter(|_| !likely.is_empty()).map(|(level, attempts)| Prediction { likely, level, attempts })
+    let dialogs = seen.iter().filter_map(|one| one.over).collect();
+    nearest.filter(|_| !likely.is_empty()).map(|(level, attempts)| Prediction { likely, level, attempts, dialogs })
 }
 
 #[cfg(test)]
@@ -150,7 +170,7 @@ mod tests {
     }
 
     fn seen(level: Level, effect: Effect, count: i64) -> Seen {
-        Seen { level, effect, count, weight: count as f64 }
+        Seen { level, effect, count, weight: count as f64, over: None }
     }
 
     fn top(seen: &[Seen]) -> (Effect, f64) {

@@ -2,10 +2,6 @@
 
 use std::hash::{Hash, Hasher};
 
-use rusqlite::Connection;
-
-use afd_store::{Result, Sql as _, args};
-
 /// A page to which an action leads: the state or, if it is not known, the structure.
 #[derive(Debug, Clone)]
 pub struct Destination {
@@ -23,16 +19,14 @@ impl Destination {
         Self { state, key, page }
     }
 
-    /// Returns the page with this structure.
-    pub(super) fn of_structure(connection: &Connection, key: &str, page: Option<i64>) -> Result<Self> {
-        let state = connection
-            .first("SELECT state_id FROM state_variants WHERE key = :key", args! {key}, |row| row.get("state_id"))?;
-        Ok(Self { state, key: key.to_owned(), page })
-    }
-
     /// Returns the page of a known state, by its row id.
     pub fn of_state(state: i64) -> Self {
         Self { state: Some(state), key: String::new(), page: None }
+    }
+
+    /// Returns whether this is the page with a structure that belongs to no known state.
+    pub fn has_key(&self, key: &str) -> bool {
+        self.key == key
     }
 
     fn identity(&self) -> (Option<i64>, &str) {

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row};
 use super::blend::{Effect, Level, Prediction, Seen, blend};
 use super::destination::Destination;
 use crate::memory::outcomes::decayed;
-use crate::memory::pages;
+use crate::memory::{pages, rebuild};
 use afd_screen::page::target;
 use afd_store::{Result, Sql as _, args, json, skip_unreadable, word};
 
@@ -28,6 +28,8 @@ pub struct Origin {
     pub app: String,
     /// Activity or address pattern in front.
     pub activity: String,
+    /// Whether a dialog is in front.
+    pub dialog: bool,
     /// The page before.
     pub before: Option<Destination>,
 }
@@ -101,40 +103,105 @@ fn row_key(action: &Action) -> Option<String> {
 }
 
 /// Predicts actions on a page. Returns the actions and their predictions by key; actions of which nothing is known are left
-/// out. Actions that were performed on the page before are predicted, too.
+/// out, and so is everything while the counters are rebuilt. With `all`, actions that were performed on the page before are
+/// predicted, too.
 pub fn of_actions(
     connection: &Connection,
     origin: &Origin,
     actions: &[Action],
-    now: i64,
+    (all, now): (bool, i64),
 ) -> Result<HashMap<String, (Action, Prediction)>> {
-    let mut reader = Reader { connection, origin, now, states: HashMap::new(), by_role: HashMap::new() };
-    let here = reader.on_page()?;
-    let mut wanted: HashMap<String, Action> =
-        here.iter().map(|one| (one.action_key.clone(), one.action.clone())).collect();
-    wanted.extend(actions.iter().map(|action| (target::action_key(action), action.clone())));
-    let mut by_row: HashMap<String, Vec<&Attempted>> = HashMap::new();
-    for one in &here {
-        by_row.extend_with(row_key(&one.action), one);
+    if rebuild::is_under_way(connection)? {
+        return Ok(HashMap::new());
     }
+    let mut reader = Reader { connection, origin, now, states: HashMap::new(), by_role: HashMap::new() };
+    let mut here: HashMap<String, Vec<Seen>> = HashMap::new();
+    let mut by_row: HashMap<String, Vec<(String, Seen)>> = HashMap::new();
+    let mut performed: HashMap<String, Action> = HashMap::new();
+    for one in reader.on_page()? {
+        let Some(seen) = reader.seen(&one, Level::State)? else { continue };
+        if let Some(row) = row_key(&one.action) {
+            by_row.entry(row).or_default().push((one.action_key.clone(), Seen { level: Level::Row, ..seen.clone() }));
+        }
+        here.entry(one.action_key.clone()).or_default().push(seen);
+        performed.insert(one.action_key, one.action);
+    }
+    let by_row: HashMap<String, Vec<(String, Seen)>> =
+        by_row.into_iter().map(|(row, seen)| (row, each_row_once(seen))).collect();
     let mut predictions = HashMap::new();
-    for (key, action) in wanted {
-        let mut seen = Vec::new();
-        for one in here.iter().filter(|one| one.action_key == key) {
-            seen.extend(reader.seen(one, Level::State)?);
+    for action in actions {
+        let key = target::action_key(action);
+        let mut seen = here.get(&key).cloned().unwrap_or_default();
+        let rows = row_key(action).and_then(|row| by_row.get(&row)).into_iter().flatten();
+        seen.extend(rows.filter(|(row, _)| *row != key).map(|(_, seen)| seen.clone()));
+        reader.add_elsewhere(action, &mut seen)?;
+        if let Some(prediction) = blend(&seen, origin.before.as_ref()) {
+            predictions.insert(key, (action.clone(), prediction));
         }
-        let rows = row_key(&action).and_then(|row| by_row.get(&row)).into_iter().flatten();
-        let mut of_rows = Vec::new();
-        for one in rows.filter(|one| one.action_key != key) {
-            of_rows.extend(reader.seen(one, Level::Row)?.map(|seen| (one.action_key.as_str(), seen)));
+    }
+    for (key, action) in if all { performed } else { HashMap::new() } {
+        if predictions.contains_key(&key) {
+            continue;
         }
-        seen.extend(each_row_once(of_rows));
-        reader.add_elsewhere(&action, &mut seen)?;
+        let seen = here.remove(&key).unwrap_or_default();
         if let Some(prediction) = blend(&seen, origin.before.as_ref()) {
             predictions.insert(key, (action, prediction));
         }
     }
     Ok(predictions)
+}
+
+/// Attempts at one action on one page.
+#[derive(Debug, Clone, Default)]
+pub struct AttemptsHere {
+    /// Attempts that opened another page or changed the content, weighted by their age.
+    pub worked: f64,
+    /// Attempts that changed nothing, weighted by their age.
+    pub nothing: f64,
+    /// Attempts that failed, weighted by their age.
+    pub failed: f64,
+    /// Number of attempts that changed nothing or failed.
+    pub in_vain: i64,
+    /// Longest mean time until the page had settled, in milliseconds; `None` if it was never measured.
+    pub mean_ms: Option<i64>,
+}
+
+/// Returns the attempts at an action on a page, given the keys of all structures of the page's state.
+pub fn attempts_here(
+    connection: &Connection,
+    structures: &[String],
+    action: &Action,
+    now: i64,
+) -> Result<AttemptsHere> {
+    if structures.is_empty() || rebuild::is_under_way(connection)? {
+        return Ok(AttemptsHere::default());
+    }
+    let sql = format!(
+        "SELECT o.kind, o.count, o.weight, o.weighted_at, o.duration_ms FROM transitions t JOIN outcomes o ON o.transition_id = t.id
+             WHERE t.from_key IN ({}) AND t.action_key = ? AND o.count > 0",
+        marks(structures.len())
+    );
+    let key = target::action_key(action);
+    let mut values: Vec<&dyn ToSql> = structures.iter().map(|key| key as &dyn ToSql).collect();
+    values.push(&key);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(values.as_slice())?;
+    let mut found = AttemptsHere::default();
+    while let Some(row) = rows.next()? {
+        let (count, duration): (i64, i64) = (row.get("count")?, row.get("duration_ms")?);
+        let weight = decayed(row.get("weight")?, now - row.get::<_, i64>("weighted_at")?);
+        match word::<OutcomeKind>(row, "kind")? {
+            OutcomeKind::Page | OutcomeKind::Same => found.worked += weight,
+            OutcomeKind::Nothing => (found.nothing, found.in_vain) = (found.nothing + weight, found.in_vain + count),
+            OutcomeKind::Failed => (found.failed, found.in_vain) = (found.failed + weight, found.in_vain + count),
+            // The attempt is counted with its own outcome.
+            OutcomeKind::Refuted => {}
+        }
+        if duration > 0 {
+            found.mean_ms = found.mean_ms.max(Some(duration / count));
+        }
+    }
+    Ok(found)
 }
 
 /// Maximum number of actions without a target that are returned for a verb.
@@ -154,23 +221,14 @@ pub fn without_target(connection: &Connection, app: &str, verb: Verb) -> Result<
 
 /// Reduces the attempts at rows so that each row weighs as much as one attempt. However often one row led to a page, that says
 /// little about the others; what several rows have in common says more.
-fn each_row_once(of_rows: Vec<(&str, Seen)>) -> impl Iterator<Item = Seen> {
-    let mut weights: HashMap<&str, f64> = HashMap::new();
-    of_rows.iter().for_each(|(row, seen)| *weights.entry(row).or_default() += seen.weight);
-    of_rows.into_iter().map(move |(row, seen)| Seen { weight: seen.weight / weights[row].max(1.0), ..seen })
-}
-
-/// Adds a value to the list under a key, if there is a key.
-trait ExtendWith<T> {
-    fn extend_with(&mut self, key: Option<String>, value: T);
-}
-
-impl<T> ExtendWith<T> for HashMap<String, Vec<T>> {
-    fn extend_with(&mut self, key: Option<String>, value: T) {
-        if let Some(key) = key {
-            self.entry(key).or_default().push(value);
-        }
-    }
+fn each_row_once(of_rows: Vec<(String, Seen)>) -> Vec<(String, Seen)> {
+    let mut weights: HashMap<String, f64> = HashMap::new();
+    of_rows.iter().for_each(|(row, seen)| *weights.entry(row.clone()).or_default() += seen.weight);
+    let once = |(row, seen): (String, Seen)| {
+        let weight = seen.weight / weights[&row].max(1.0);
+        (row, Seen { weight, ..seen })
+    };
+    of_rows.into_iter().map(once).collect()
 }
 
 /// A state, and the app or site to which it belongs.
@@ -199,7 +257,8 @@ impl Reader<'_> {
         }
         let sql = format!(
             "SELECT {COLUMNS} FROM transitions t JOIN outcomes o ON o.transition_id = t.id
-                 WHERE t.from_key IN ({}) AND o.kind IN ('page', 'same', 'nothing') AND o.count > 0 LIMIT {ON_PAGE}",
+                 WHERE t.from_key IN ({}) AND o.kind IN ('page', 'same', 'nothing') AND o.count > 0
+                 ORDER BY o.last_at DESC LIMIT {ON_PAGE}",
             marks(self.origin.structures.len())
         );
         let values: Vec<&dyn ToSql> = self.origin.structures.iter().map(|key| key as &dyn ToSql).collect();
@@ -213,25 +272,42 @@ impl Reader<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Returns the newest attempts in the app whose column has this value.
-    fn of_app(&self, column: &str, value: &str) -> Result<Vec<Attempted>> {
+    /// Returns the newest attempts on other pages of the app or site whose column has this value.
+    fn of_app(&mut self, column: &str, value: &str) -> Result<Vec<Attempted>> {
+        let site = self.here()?.filter(|here| here.is_site).map(|here| here.scope);
+        let of_site = match site {
+            Some(_) => "AND EXISTS (SELECT 1 FROM state_variants v WHERE v.key = s.from_key AND v.app_id = ?)",
+            None => "",
+        };
         let sql = format!(
-            "SELECT {COLUMNS} FROM (SELECT * FROM transitions WHERE app = ? AND {column} = ? ORDER BY last_at DESC LIMIT {ELSEWHERE}) t
+            "SELECT {COLUMNS} FROM (SELECT * FROM transitions s WHERE app = ? AND {column} = ? {of_site} AND from_key NOT IN ({})
+                     ORDER BY last_at DESC LIMIT {ELSEWHERE}) t
                  JOIN outcomes o ON o.transition_id = t.id
-                 WHERE o.kind IN ('page', 'same', 'nothing') AND o.count > 0"
+                 WHERE o.kind IN ('page', 'same', 'nothing') AND o.count > 0",
+            marks(self.origin.structures.len())
         );
-        let attempts = self.attempts(&sql, &[&self.origin.app, &value])?;
-        Ok(attempts.into_iter().filter(|one| !self.origin.structures.contains(&one.from_key)).collect())
+        let mut values: Vec<&dyn ToSql> = vec![&self.origin.app, &value];
+        values.extend(site.as_ref().map(|scope| scope as &dyn ToSql));
+        values.extend(self.origin.structures.iter().map(|key| key as &dyn ToSql));
+        self.attempts(&sql, &values)
     }
 
     /// Adds what was attempted on the same element, and on elements of the same role, on other pages of the app.
     fn add_elsewhere(&mut self, action: &Action, seen: &mut Vec<Seen>) -> Result<()> {
         let Some(key) = element_key(action) else { return Ok(()) };
+        let (mut found, mut leads_back) = (Vec::new(), true);
         for one in self.of_app("element_key", &key)? {
             let Some(level) = self.level_of(&one)? else { continue };
-            let found = self.seen(&one, level)?;
-            seen.extend(found);
+            let Some(seen) = self.seen(&one, level)? else { continue };
+            leads_back &= !matches!(seen.effect, Effect::Page(_)) || self.leads_back(&one)?;
+            found.push(seen);
         }
+        // What went back on each other page, such as the arrow in a title bar, goes back here, too.
+        let back = |seen: Seen| match seen.effect {
+            Effect::Page(_) if leads_back => Seen { effect: Effect::Before, ..seen },
+            _ => seen,
+        };
+        seen.extend(found.into_iter().map(back));
         let Some(role) = role_key(action) else { return Ok(()) };
         if !self.by_role.contains_key(&role) {
             let mut of_role = Vec::new();
@@ -248,6 +324,10 @@ impl Reader<'_> {
 
     /// Returns where an attempt on another page was made; `None` if it was made in another app or site.
     fn level_of(&mut self, one: &Attempted) -> Result<Option<Level>> {
+        // Equal buttons of different dialogs do different things.
+        if one.from_dialog || self.origin.dialog {
+            return Ok(None);
+        }
         let is_same_place = one.activity == self.origin.activity;
         Ok(match (self.here()?, self.state_of(&one.from_key)?) {
             (Some(here), Some(there)) if here.scope != there.scope => None,
@@ -297,15 +377,20 @@ impl Reader<'_> {
             OutcomeKind::Nothing if target::has_hidden_effect(&one.action) => Effect::Same,
             OutcomeKind::Nothing => Effect::Nothing,
             OutcomeKind::Same => Effect::Same,
-            OutcomeKind::Page => self.effect(one, from, level)?,
+            OutcomeKind::Page => self.effect(one, from)?,
             OutcomeKind::Failed | OutcomeKind::Refuted => return Ok(None),
         };
-        Ok(Some(Seen { level, effect, count: one.count, weight: one.weight }))
+        let over = match &effect {
+            Effect::Page(_) if !one.below_key.is_empty() => self.state_of(&one.to_key)?.map(|known| known.state),
+            _ => None,
+        };
+        let over = over.filter(|dialog| !matches!(&effect, Effect::Page(page) if page.state == Some(*dialog)));
+        Ok(Some(Seen { level, effect, count: one.count, weight: one.weight, over }))
     }
 
     /// Returns the effect of an action that led to another page. A dialog that covers a page other than the one acted on
     /// appeared after the action had led to the page under it.
-    fn effect(&mut self, one: &Attempted, from: Option<i64>, level: Level) -> Result<Effect> {
+    fn effect(&mut self, one: &Attempted, from: Option<i64>) -> Result<Effect> {
         let (mut key, mut page) = (one.to_key.clone(), one.page);
         if !one.below_key.is_empty() && !one.from_dialog {
             let below = self.state_of(&one.below_key)?.map(|known| known.state);
@@ -318,18 +403,15 @@ impl Reader<'_> {
         if state.is_some() && state == from {
             return Ok(Effect::Same);
         }
-        if level != Level::State && one.action.verb == Verb::Back && self.leads_back(one, &key)? {
-            return Ok(Effect::Before);
-        }
         Ok(Effect::Page(Destination::new(state, key, page)))
     }
 
     /// Returns whether an action led from a page to one from which the page had been opened.
-    fn leads_back(&self, one: &Attempted, to: &str) -> Result<bool> {
+    fn leads_back(&self, one: &Attempted) -> Result<bool> {
         self.connection.one(
             "SELECT EXISTS (SELECT 1 FROM transitions t JOIN outcomes o ON o.transition_id = t.id
                  WHERE t.from_key = :to AND o.to_key = :from AND json_extract(t.action, '$.verb') <> 'back') AS found",
-            args! {to, from: one.from_key},
+            args! {to: one.to_key, from: one.from_key},
             |row| row.get("found"),
         )
     }

@@ -16,4 +16,4 @@ mod evidence;
 pub use before::page_before;
 pub use blend::{Effect, Level, Likely, Prediction, Seen, blend};
 pub use destination::Destination;
-pub use evidence::{Origin, of_actions, without_target};
+pub use evidence::{AttemptsHere, Origin, attempts_here, of_actions, without_target};

@@ -32,7 +32,7 @@ pub fn reports_error(text: &str) -> bool {
         return false;
     }
     let folded = fold(text);
-    folded.split(['.', '!', ':', '\n', '。', '！', '：']).map(str::trim).any(|sentence| {
+    folded.split(['.', '!', '\n', '。', '！']).map(str::trim).any(|sentence| {
         PHRASES.iter().any(|phrase| match phrase.strip_suffix('*') {
             Some(start) => sentence.starts_with(start),
             None => sentence == phrase,
@@ -52,7 +52,6 @@ mod tests {
             "Couldn’t load your orders",
             "No internet connection",
             "Error 503",
-            "404",
             "404 Not Found",
             "Etwas ist schiefgelaufen",
             "Keine Internetverbindung",
@@ -73,6 +72,8 @@ mod tests {
             "Try it",
             "The comedy of errors",
             "Room 404",
+            "404",
+            "Error: 0",
             "Unfortunately, this tea is sold out",
             "Not found what you need? Ask us",
             "Loading",

@@ -166,6 +166,28 @@ pub fn action_key(action: &Action) -> String {
     format!("{}|{what}|{params}|{}", action.verb, action.slots.join(","))
 }
 
+/// Returns whether the outcome of a verb depends on the page in front. Opening or stopping an app and the like do not: where
+/// they lead depends on the app.
+pub fn depends_on_page(verb: Verb) -> bool {
+    matches!(
+        verb,
+        Verb::Tap
+            | Verb::LongPress
+            | Verb::DoubleTap
+            | Verb::Hover
+            | Verb::Swipe
+            | Verb::Drag
+            | Verb::Scroll
+            | Verb::ScrollTo
+            | Verb::Back
+            | Verb::Key
+            | Verb::Text
+            | Verb::Fill
+            | Verb::Upload
+            | Verb::PageTool
+    )
+}
+
 /// Returns whether an action may have an effect that does not show on the page: typed text is not part of a page's content, and
 /// neither are the focus and the keyboard.
 pub fn has_hidden_effect(action: &Action) -> bool {

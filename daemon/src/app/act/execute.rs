@@ -31,6 +31,7 @@ use super::plan::Plan;
 use super::resolve_target::ResolvedTarget;
 use super::scroll::SearchOutcome;
 use super::target_spec::TargetSpec;
+use crate::app::memory::predict::Expectation;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::{Call, Core, Error, Result, scope};
 use afd_base::task::shielded;
@@ -62,6 +63,8 @@ pub(in crate::app) struct Performed {
     pub before: Place,
     /// Number of inputs sent to the device so far.
     pub inputs: u64,
+    /// What was known of the action before; `None` if it was not asked for.
+    pub expectation: Option<Expectation>,
 }
 
 /// Executes a plan, or returns the outcome recorded for its request key. Once sending has started, the daemon completes
@@ -87,7 +90,7 @@ where
         None => None,
     };
     let then = params.then();
-    let plan = Plan { strict: params.is_strict(), ..plan };
+    let plan = Plan { strict: params.is_strict(), expects: then.is_some(), ..plan };
     let running = core.runtime.enter();
     // Queue before the first await, so that calls on one connection act in the order in which they arrived. A call
     // whose request key is in use by another call queues only after that call is done; otherwise the two would
@@ -173,7 +176,7 @@ impl Call {
         let (mut body, done) = self.perform_once(plan, request, ticket, body).await?;
         let look = match then {
             Some(then) => {
-                let look = self.look_then(then, done.action.as_ref(), &done.before, done.inputs, &done.event);
+                let look = self.look_then(then, &done);
                 shielded("look-after-act", look).await
             }
             None => None,
@@ -222,9 +225,7 @@ impl Call {
         if let Some(resolved) = &resolved {
             note_target(&mut event, resolved);
         }
-        if plan.strict {
-            self.unless_useless(&event).await?;
-        }
+        let expectation = self.expectation_of((plan.expects, plan.strict), &event).await?;
         // From here on the action is sent, even if the caller disconnects.
         scope.commit()?;
         let recovers_from = self.record_intent(&event).await?;
@@ -250,18 +251,23 @@ impl Call {
         if let Some(recorded) = event.result.as_mut().and_then(Value::as_object_mut).filter(|_| plan.private) {
             recorded.remove("output");
         }
-        let done = Performed { event: uid, action: event.action.clone(), before: event.before.clone(), inputs };
+        let (action, before) = (event.action.clone(), event.before.clone());
+        let done = Performed { event: uid, action, before, inputs, expectation };
         self.commit(event, started).await.map_err(unrecorded)?;
         Ok((body, done))
     }
 
-    /// Returns an error if an action never had an effect on its page.
-    async fn unless_useless(&self, event: &Event) -> Result<()> {
-        let Some(action) = &event.action else { return Ok(()) };
-        match self.known_of(action, &event.before).await.warning {
+    /// Returns what is known of an action before it is sent, if the plan expects to be told or is strict.
+    ///
+    /// # Errors
+    /// `CONFLICT` if the plan is strict, and the action never had an effect on its page.
+    async fn expectation_of(&self, (expects, strict): (bool, bool), event: &Event) -> Result<Option<Expectation>> {
+        let Some(action) = event.action.as_ref().filter(|_| expects || strict) else { return Ok(None) };
+        let known = self.expectation(action, &event.before).await;
+        match known.warning.as_ref().filter(|_| strict) {
             Some(warning) => Err(Error::new(ErrorCode::Conflict, format!("nothing was sent: {warning}"))
-                .hint("without `strict` it is done all the same; an element that leads on may have another name")),
-            None => Ok(()),
+                .hint("repeat the call without `strict` to do it all the same, or try another element")),
+            None => Ok(Some(known)),
         }
     }
 

@@ -27,6 +27,8 @@ pub(in crate::app) struct Plan {
     pub decided_at: Option<u64>,
     /// Whether the action is refused if it never had an effect on its page.
     pub strict: bool,
+    /// Whether what the memory knows of the action is looked up before.
+    pub expects: bool,
 }
 
 impl Plan {
@@ -41,6 +43,7 @@ impl Plan {
             private: false,
             decided_at: None,
             strict: false,
+            expects: false,
         }
     }
 

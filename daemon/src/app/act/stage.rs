@@ -22,14 +22,13 @@ impl Call {
         self.recognised(structure).await.map(|recognised| recognised.state)
     }
 
-    /// Waits until the state with the row id `expected` is in front, if another page is, which may be a stage on the way to it.
-    /// `before` is the page before the action, `inputs` the number of inputs sent to the device so far. Returns the last
+    /// Waits until the state with the row id `expected` is in front, if another page is, which may be a stage on the way to it. A
+    /// state in `possible` is no stage. `before` is the page before the action, `inputs` the number of inputs sent to the device so far. Returns the last
     /// capture, and whether the page changed.
     pub(in crate::app) async fn unless_stage(
         &self,
-        mut capture: ScreenCapture,
-        mut changed: Option<bool>,
-        expected: Option<i64>,
+        (mut capture, mut changed): (ScreenCapture, Option<bool>),
+        (expected, possible): (Option<i64>, &[i64]),
         (before, inputs): (&Place, u64),
     ) -> Result<(ScreenCapture, Option<bool>)> {
         let Some(expected) = expected.filter(|_| changed == Some(true)) else { return Ok((capture, changed)) };
@@ -38,7 +37,8 @@ impl Call {
             let now = self.state_in_front(&capture).await;
             // A page that is not known may be one that loads.
             let limit = if now.is_none() { STAGE_UNKNOWN } else { STAGE };
-            if now == Some(expected) || started.elapsed() >= limit {
+            let is_outcome = now.is_some_and(|now| now == expected || possible.contains(&now));
+            if is_outcome || started.elapsed() >= limit {
                 break;
             }
             if capture.structures().is_some_and(|s| s.front.dialog) {
@@ -48,6 +48,7 @@ impl Call {
             let read = self.device().tree(self.target.token.clone())?;
             capture = self.capture(CaptureOptions { settle: true, ..CaptureOptions::default() }, read).await?;
             if capture.reading.inputs != inputs {
+                changed = None;
                 break;
             }
             changed = Some(capture.place().screen != before.screen);

@@ -4,8 +4,8 @@
 //!
 //! * *Changed:* the screen differs from the screen before the action, and has settled. A page that does not settle is
 //!   returned after [`SETTLE_LIMIT`].
-//! * *Unchanged:* the screen is still the same after [`PATIENCE`]. The wait is longer if memory knows that the action
-//!   takes longer on this page: 1.5 times the longest mean time of its outcomes, but at most [`MAX_PATIENCE`].
+//! * *Unchanged:* the screen is still the same after [`PATIENCE`], or after [`NOTHING_AFTER`] if memory expects another page.
+//!   The wait is longer if memory knows that the action takes longer on this page: 1.5 times the longest mean time of its outcomes, but at most [`MAX_PATIENCE`].
 //! * *Keyboard opened:* this counts as an outcome even if the page is the same. A keyboard that closed does not end the
 //!   wait, because another page may follow.
 //! * *Unknown:* another call sent input to the device meanwhile, or the screen before the action is not known.
@@ -18,21 +18,20 @@
 use std::time::Duration;
 
 use afd_proto::act::{KeyboardChange, Look, Then};
-use afd_proto::memory::Transition;
 use afd_proto::observe::Format;
 use afd_proto::vocabulary::{Action, ObservationSource, Verb};
 use tokio::time::Instant;
 
-use crate::app::memory::experience;
-use crate::app::memory::predict::Named;
+use crate::app::act::execute::Performed;
+use crate::app::act::surprise::{MAX_SURPRISE, MIN_EXPECTED};
+use crate::app::memory::predict::{Expectation, Named};
 use crate::app::observe::capture::{CaptureOptions, SETTLE_INTERVAL};
 use crate::app::observe::outline::Shape;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::rows::ref_rows;
 use crate::app::{Call, Error, Result};
 use afd_experience::memory::Place;
-use afd_experience::memory::experience::Query;
-use afd_screen::page::target;
+use afd_experience::memory::projection::NOTHING_AFTER_MS;
 
 /// Minimum wait before an unchanged page is reported.
 pub(in crate::app) const PATIENCE: Duration = Duration::from_secs(1);
@@ -42,44 +41,28 @@ const MAX_PATIENCE: Duration = Duration::from_secs(5);
 const SETTLE_LIMIT: Duration = Duration::from_secs(3);
 /// Interval before the next read, as a percentage of the previous interval.
 const GROWTH: u32 = 170;
-/// Maximum number of remembered actions to search for the call's action.
-const CANDIDATES: usize = 200;
-
-/// Knowledge about an action from earlier executions.
-#[derive(Default)]
-pub(in crate::app) struct Known {
-    /// Longest mean time of its outcomes.
-    mean: Option<Duration>,
-    /// Warning that it never had an effect.
-    pub warning: Option<String>,
-}
-
-/// Number of attempts without effect after which an action is warned of.
-const MIN_ATTEMPTS: i64 = 2;
+/// Minimum wait before an unchanged page is reported if another page is expected. Memory takes an unchanged page for the
+/// outcome after the same time.
+const NOTHING_AFTER: Duration = Duration::from_millis(NOTHING_AFTER_MS.unsigned_abs());
 
 impl Call {
-    /// Captures the outcome of an action on a page. `inputs` is the number of inputs sent to the device so far.
-    pub(in crate::app) async fn look_then(
-        &self,
-        then: Then,
-        action: Option<&Action>,
-        before: &Place,
-        inputs: u64,
-        event: &str,
-    ) -> Look {
+    /// Captures the outcome of an action.
+    pub(in crate::app) async fn look_then(&self, then: Then, done: &Performed) -> Look {
+        let (before, inputs, action) = (&done.before, done.inputs, done.action.as_ref());
         let started = Instant::now();
-        let (known, expected) = match action {
-            Some(action) => (self.known_of(action, before).await, self.predicted_action(action, before).await),
-            None => (Known::default(), None),
-        };
-        let wanted = expected.as_ref().and_then(|named| named.prediction.expected_state());
-        let patience = patience(known.mean, PATIENCE);
+        let Expectation { named: expected, mean_ms, warning } = done.expectation.clone().unwrap_or_default();
+        let wanted = expected.as_ref().and_then(|named| named.prediction.expected_state(MIN_EXPECTED));
+        let possible = expected.as_ref().map(|named| named.prediction.states(MAX_SURPRISE)).unwrap_or_default();
+        // A page that is expected may be slow this time.
+        let least = if wanted.is_some() { NOTHING_AFTER } else { PATIENCE };
+        let mean = mean_ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
+        let patience = patience(mean, least).max(least);
         let mut look = Look {
             changed: None,
-            expected: expected.as_ref().map(Named::brief),
+            expected: expected.as_ref().filter(|named| named.is_worth_telling()).map(Named::brief),
             as_expected: None,
             surprise: None,
-            warning: known.warning,
+            warning,
             keyboard: None,
             note: None,
             news: None,
@@ -89,7 +72,9 @@ impl Call {
             refs: None,
         };
         let outcome = match self.outcome(before, inputs, patience).await {
-            Ok((capture, changed)) => self.unless_stage(capture, changed, wanted, (before, inputs)).await,
+            Ok((capture, changed)) => {
+                self.unless_stage((capture, changed), (wanted, &possible), (before, inputs)).await
+            }
             Err(error) => Err(error),
         };
         let mut came = None;
@@ -113,9 +98,9 @@ impl Call {
             Err(error) => look.note = Some(failed(&error)),
         }
         look.news = self.device().news();
-        look.incidents = self.incidents(Some(event)).await;
+        look.incidents = self.incidents(Some(&done.event)).await;
         if let Some((capture, now)) = &came {
-            self.judge(&mut look, expected.as_ref(), (before, capture, *now), event).await;
+            self.judge(&mut look, done, (capture, *now)).await;
         }
         look.waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         look
@@ -178,43 +163,6 @@ impl Call {
         look.observation = Some(context);
         Ok(())
     }
-
-    /// Returns what memory knows about an action on a page.
-    pub(in crate::app) async fn known_of(&self, action: &Action, page: &Place) -> Known {
-        let query = Query { place: page.clone(), unasked: true, limit: CANDIDATES, ..Query::default() };
-        let wanted = target::action_key(action);
-        let found = self.core.store.read(move |c| experience::find(c, query)).await;
-        let found = found.map_err(|error| tracing::debug!(%error, "cannot read what is known of an action")).ok();
-        let same =
-            found.and_then(|known| known.transitions.into_iter().find(|t| target::action_key(&t.action) == wanted));
-        same.map_or_else(Known::default, |t| Known {
-            warning: never_worked(&t),
-            mean: t
-                .outcomes
-                .iter()
-                .filter_map(|o| o.mean_ms)
-                .max()
-                .and_then(|ms| u64::try_from(ms).ok())
-                .map(Duration::from_millis),
-        })
-    }
-}
-
-/// Returns a warning of an action that did nothing, or failed, each time it was tried on the page.
-fn never_worked(t: &Transition) -> Option<String> {
-    // Scrolling does nothing at the end, and typing shows nothing; both may do something the next time.
-    let shows =
-        matches!(t.action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && !target::has_hidden_effect(&t.action);
-    let (nothing, failed) = (if shows { t.nothing_count } else { 0 }, t.failure_count);
-    if !shows || t.success_count > 0 || nothing + failed < MIN_ATTEMPTS {
-        return None;
-    }
-    let times = nothing + failed;
-    Some(match (nothing, failed) {
-        (_, 0) => format!("this did nothing each of the {times} times it was tried on this page"),
-        (0, _) => format!("this failed each of the {times} times it was tried on this page"),
-        _ => format!("this did nothing or failed each of the {times} times it was tried on this page"),
-    })
 }
 
 /// Returns the wait before an unchanged page is the outcome, given the mean time that the action took: `least` if it is not

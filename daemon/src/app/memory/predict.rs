@@ -16,7 +16,7 @@ use crate::app::{Call, Core, Error, Methods, Result};
 use afd_base::task::over_nodes;
 use afd_experience::memory::experience::PageName;
 use afd_experience::memory::{Place, pages};
-use afd_experience::prediction::{self, Destination, Effect, Level, Likely, Origin, Prediction};
+use afd_experience::prediction::{self, AttemptsHere, Destination, Effect, Level, Likely, Origin, Prediction};
 use afd_experience::visual::states;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::target;
@@ -29,6 +29,8 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 
 /// Least probability of a further outcome that is printed.
 const MIN_PRINTED: f64 = 0.2;
+/// Least probability of the most likely outcome of a guess that `memory.predict` returns.
+const MIN_PREDICTED: f64 = 0.2;
 /// Least probability of a page that is returned as a guess without being asked for.
 const MIN_GUESS: f64 = 0.5;
 /// Maximum number of outcomes that are printed.
@@ -54,9 +56,25 @@ pub(in crate::app) struct Predicted {
     before: Option<String>,
 }
 
+/// What is known of an action on a page before it is performed.
+#[derive(Debug, Clone, Default)]
+pub(in crate::app) struct Expectation {
+    /// The outcomes to expect; `None` if nothing is known.
+    pub named: Option<Named>,
+    /// Longest mean time of its outcomes, in milliseconds.
+    pub mean_ms: Option<i64>,
+    /// Warning that it never had an effect on the page.
+    pub warning: Option<String>,
+}
+
 /// Rounds a probability for a response.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
+}
+
+/// Returns whether the page stays.
+fn stays(one: &Likely) -> bool {
+    matches!(one.effect, Effect::Nothing | Effect::Same)
 }
 
 fn kind(effect: &Effect) -> OutcomeKind {
@@ -77,21 +95,31 @@ impl Named {
 
     /// Returns the outcomes in brief: `-> "Wi-Fi" 0.94`, `does nothing 0.86`.
     pub(in crate::app) fn brief(&self) -> String {
-        let part = |(one, name): (&Likely, &Option<(PageName, bool)>)| {
+        let part = |(one, name): (&Likely, Option<&(PageName, bool)>)| {
             let what = match (&one.effect, name) {
                 (Effect::Nothing, _) => "does nothing".to_owned(),
                 (Effect::Same, _) => "changes this page".to_owned(),
                 (Effect::Page(_) | Effect::Before, name) => {
-                    let (name, dialog) = name.as_ref().map_or(("another page", false), |(n, d)| (n.name.as_str(), *d));
+                    let (name, dialog) = name.map_or(("another page", false), |(n, d)| (n.name.as_str(), *d));
                     format!("-> {}{}", if dialog { "dialog " } else { "" }, quoted(name, MAX_NAME))
                 }
             };
-            format!("{what} {:.2}", one.probability.min(0.99))
+            format!("{what} {:.2}", self.stated(one).min(0.99))
         };
-        let likely = self.prediction.likely.iter().zip(&self.names).enumerate();
-        let printed = likely.filter(|(index, (one, _))| *index == 0 || one.probability >= MIN_PRINTED);
-        let parts: Vec<String> = printed.take(MAX_PRINTED).map(|(_, one)| part(one)).collect();
+        let Some((top, name)) = self.top() else { return String::new() };
+        let others = self.prediction.likely.iter().zip(&self.names).filter(|(one, _)| *one != top);
+        let others = others.filter(|(one, _)| one.probability >= MIN_PRINTED && !(stays(one) && stays(top)));
+        let parts: Vec<String> = std::iter::once((top, name))
+            .chain(others.map(|(one, name)| (one, name.as_ref())))
+            .take(MAX_PRINTED)
+            .map(part)
+            .collect();
         format!("{}{}", if self.prediction.is_guess() { "guess: " } else { "" }, parts.join(", "))
+    }
+
+    /// Returns the probability that is stated for an outcome. That the page changes includes that it stays as it is.
+    fn stated(&self, one: &Likely) -> f64 {
+        if one.effect == Effect::Same { self.prediction.stays() } else { one.probability }
     }
 
     /// Returns whether the prediction is worth its tokens in every observation although the action was never tried on the
@@ -101,6 +129,11 @@ impl Named {
         self.prediction.is_guess()
             && self.prediction.level != Level::Role
             && self.prediction.top().is_some_and(is_likely)
+    }
+
+    /// Returns whether the prediction is worth telling with the outcome of the action.
+    pub(in crate::app) fn is_worth_telling(&self) -> bool {
+        !self.prediction.is_guess() || self.is_good_guess()
     }
 
     /// Returns whether the action most likely opens a page that it opened from here before.
@@ -125,7 +158,7 @@ impl Named {
             name: name.map(|(name, _)| name.name.clone()),
             state: name.and_then(|(name, _)| name.state.clone()),
             dialog: name.is_some_and(|(_, dialog)| *dialog),
-            probability: rounded(top.probability),
+            probability: rounded(self.stated(top)),
             guess: self.prediction.is_guess(),
         })
     }
@@ -178,20 +211,31 @@ fn name_of(connection: &Connection, names: &Names, destination: &Destination) ->
     })
 }
 
-/// Predicts actions on a page, and those that were performed there before.
-fn at(connection: &Connection, device: i64, place: Place, actions: &[Action]) -> Stored<Predicted> {
-    let structures = match &place.structure {
-        Some(key) => states::structures_of_same_state(connection, key)?,
-        None => Vec::new(),
-    };
-    let before = prediction::page_before(connection, device, &structures)?;
+/// Returns the keys of all structures of the state of a page.
+fn structures_of(connection: &Connection, place: &Place) -> Stored<Vec<String>> {
+    match &place.structure {
+        Some(key) => states::structures_of_same_state(connection, key),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Predicts actions on a page and, with `all`, those that were performed there before.
+fn at(
+    connection: &Connection,
+    (store, device): (&str, i64),
+    place: Place,
+    (actions, all): (&[Action], bool),
+) -> Stored<Predicted> {
+    let structures = structures_of(connection, &place)?;
+    let before = prediction::page_before(connection, (store, device), &structures)?;
     let names = Names::default();
     let before_name = match &before {
         Some(before) => name_of(connection, &names, before)?,
         None => None,
     };
     let (app, activity) = (place.app.unwrap_or_default(), place.activity.unwrap_or_default());
-    let found = prediction::of_actions(connection, &Origin { structures, app, activity, before }, actions, now_ms())?;
+    let origin = Origin { structures, app, activity, dialog: place.dialog, before };
+    let found = prediction::of_actions(connection, &origin, actions, (all, now_ms()))?;
     let mut by_action = HashMap::with_capacity(found.len());
     for (key, (action, prediction)) in found {
         by_action.insert(key, named(connection, &names, action, prediction)?);
@@ -222,6 +266,7 @@ impl Call {
         let describe = || refs.iter().map(|r| touch(verb, target::describe(snapshot, r.node))).collect();
         let touches: Vec<Action> = if has_target { over_nodes(snapshot.nodes.len(), describe) } else { Vec::new() };
         let (device, place) = (self.device_id, Place { structure: Some(key), ..place });
+        let store = self.origin().store;
         let read = move |connection: &Connection| {
             let mut actions = touches.clone();
             actions.push(Action::of(Verb::Back));
@@ -229,20 +274,50 @@ impl Call {
                 actions.extend(prediction::without_target(connection, app, verb)?);
             }
             let taps = touches.iter().map(target::action_key).collect();
-            Ok(Predicted { taps, ..at(connection, device, place, &actions)? })
+            Ok(Predicted { taps, ..at(connection, (&store, device), place, (&actions, true))? })
         };
         self.core.store.read(read).await
     }
 
-    /// Returns what to expect of one action on a page; `None` if nothing is known, or if the database cannot be read.
-    pub(in crate::app) async fn predicted_action(&self, action: &Action, page: &Place) -> Option<Named> {
-        page.structure.as_ref()?;
-        let (device, place, action) = (self.device_id, page.clone(), action.clone());
-        let key = target::action_key(&action);
-        let found = self.core.store.read(move |c| at(c, device, place, &[action])).await;
-        let found = found.map_err(|error| tracing::debug!(%error, "cannot predict an action")).ok();
-        found.and_then(|mut predicted| predicted.by_action.remove(&key))
+    /// Returns what is known of an action on a page, before it is performed.
+    pub(in crate::app) async fn expectation(&self, action: &Action, page: &Place) -> Expectation {
+        let (place, action, verb) = (page.clone(), action.clone(), action.verb);
+        let (store, device, key) = (self.origin().store, self.device_id, target::action_key(&action));
+        let read = move |c: &Connection| {
+            let structures = structures_of(c, &place)?;
+            let attempts = prediction::attempts_here(c, &structures, &action, now_ms())?;
+            let warning = never_worked(&action, &attempts);
+            let mut predicted = at(c, (&store, device), place, (&[action], false))?;
+            Ok(Expectation { named: predicted.by_action.remove(&key), mean_ms: attempts.mean_ms, warning })
+        };
+        if page.structure.is_none() || !target::depends_on_page(verb) {
+            return Expectation::default();
+        }
+        self.core.store.read(read).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "cannot predict an action");
+            Expectation::default()
+        })
     }
+}
+
+/// Least weight of the attempts without effect after which an action is warned of, so that old ones count no more.
+const MIN_IN_VAIN: f64 = 1.5;
+
+/// Returns a warning of an action that did nothing visible, or failed, each time it was tried on the page. Scrolling does
+/// nothing at the end, and typing shows nothing; both may do something the next time, so for them only failures count.
+fn never_worked(action: &Action, attempts: &AttemptsHere) -> Option<String> {
+    let shows =
+        matches!(action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && !target::has_hidden_effect(action);
+    let is_in_vain = attempts.worked == 0.0 && (shows || attempts.nothing == 0.0);
+    if !is_in_vain || attempts.nothing + attempts.failed < MIN_IN_VAIN {
+        return None;
+    }
+    let what = match (attempts.nothing > 0.0, attempts.failed > 0.0) {
+        (true, false) => "changed nothing visible",
+        (false, _) => "failed",
+        (true, true) => "changed nothing visible or failed",
+    };
+    Some(format!("this {what} each of the {} times it was tried on this page", attempts.in_vain))
 }
 
 /// Implements `memory.predict`.
@@ -262,23 +337,25 @@ pub async fn predict(core: &Arc<Core>, params: &PredictParams) -> Result<Reply<P
     let mut predicted = call.predicted_verb(capture, verb).await?;
     let shown = core.experience.views.shown(call.session_id, call.device_id);
     let shown = shown.filter(|shown| shown.observation == capture.uid);
+    let is_worth = |named: &Named| !named.prediction.is_guess() || named.probability() >= MIN_PREDICTED;
     let alias =
         |index: usize| shown.is_some().then(|| capture.has_alias(index).then(|| capture.alias(index))).flatten();
     let mut predictions = Vec::new();
     for (index, key) in std::mem::take(&mut predicted.taps).iter().enumerate() {
-        predictions.extend(predicted.by_action.remove(key).map(|named| to_wire(named, alias(index))));
+        let named = predicted.by_action.remove(key).filter(is_worth);
+        predictions.extend(named.map(|named| to_wire(named, alias(index))));
     }
-    // Elements that are out of sight cannot be acted on here.
+    // Elements that are out of sight cannot be acted on here, and guesses that are mostly wrong are noise.
     let asked = |named: &Named| match params.verb {
         Some(verb) => named.action.verb == verb,
-        None => named.action.verb != Verb::Wait,
+        None => target::depends_on_page(named.action.verb),
     };
     let in_reach = |named: &Named| match &named.action.target {
         Some(wanted) => target::is_in_sight(capture.snapshot(), wanted),
         None => named.action.point.is_none(),
     };
     let mut rest: Vec<Named> =
-        predicted.by_action.into_values().filter(|named| asked(named) && in_reach(named)).collect();
+        predicted.by_action.into_values().filter(|named| asked(named) && is_worth(named) && in_reach(named)).collect();
     rest.sort_by_cached_key(|named| (named.action.target.is_none(), target::action_key(&named.action)));
     predictions.extend(rest.into_iter().map(|named| to_wire(named, None)));
     predictions.truncate(params.limit() as usize);
@@ -296,7 +373,6 @@ fn to_wire(named: Named, alias: Option<String>) -> PredictedAction {
         dialog: name.as_ref().is_some_and(|(_, dialog)| *dialog),
         probability: rounded(one.probability),
     };
-    let known: f64 = named.prediction.likely.iter().map(|one| one.probability).sum();
     PredictedAction {
         text: target::sentence(&named.action),
         alias,
@@ -310,7 +386,7 @@ fn to_wire(named: Named, alias: Option<String>) -> PredictedAction {
         attempts: named.prediction.attempts,
         guess: named.prediction.is_guess(),
         outcomes: named.prediction.likely.iter().zip(&named.names).map(outcome).collect(),
-        unknown: rounded((1.0 - known).max(0.0)),
+        unknown: rounded(named.prediction.unknown()),
         action: named.action,
     }
 }

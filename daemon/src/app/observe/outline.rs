@@ -191,7 +191,7 @@ fn length(capture: &ScreenCapture, items: &[Item]) -> usize {
 }
 
 /// Returns the title shown in the first line of an outline, which the elements need not repeat.
-pub(super) fn title(capture: &ScreenCapture) -> Option<&str> {
+pub(in crate::app) fn title(capture: &ScreenCapture) -> Option<&str> {
     capture.structures().and_then(|s| s.front.title.as_deref()).map(|title| as_shown(capture, title))
 }
 

@@ -155,7 +155,7 @@ impl Walk<'_> {
         let (capture, changed) = self.call.outcome(&done.before, done.inputs, patience).await?;
         let expected = edge.as_ref().filter(|_| kind == GoStepKind::Way).map(|edge| edge.to);
         let (capture, changed) =
-            self.call.unless_stage(capture, changed, expected, (&done.before, done.inputs)).await?;
+            self.call.unless_stage((capture, changed), (expected, &[]), (&done.before, done.inputs)).await?;
         self.call.record_and_learn(&capture, ObservationSource::Page, None).await;
         if changed != Some(true) {
             self.call.look_after(done.before.content.clone(), done.inputs);
