@@ -158,6 +158,9 @@ fn result(outcome: &Outcome, data: &Value) -> String {
 /// Actions that manage a device.
 const MANAGES: [&str; 5] = ["install", "uninstall", "clear-app", "grant", "configure"];
 
+/// What is printed of an action that led to the expected page.
+const AS_EXPECTED: &str = "as expected";
+
 /// Returns one line with an action's target and result, followed by the resulting page.
 fn act(outcome: &Outcome, data: &Value) -> String {
     let look = &data["look"];
@@ -165,14 +168,16 @@ fn act(outcome: &Outcome, data: &Value) -> String {
         // These change what is not on the page.
         (changed, _) if MANAGES.contains(&outcome.op.as_str()) && changed != Some(true) => "done",
         (_, Some(note)) => note,
+        (Some(true), None) if look["asExpected"] == true => AS_EXPECTED,
         (Some(true), None) => "changed",
         (_, None) => "done",
     };
-    let mut text = format!("{}: {changed}", acted_on(outcome, data));
+    let is_expected = changed == AS_EXPECTED;
+    let mut text = format!("{}{} {changed}", acted_on(outcome, data), if is_expected { "" } else { ":" });
     if let Some(surprise) = look["surprise"]["text"].as_str() {
         let _ = write!(text, "; not expected: {}", safe::line(surprise));
     } else if look["asExpected"] == true {
-        text.push_str(", as expected");
+        text.push_str(if is_expected { "" } else { ", as expected" });
     } else if let Some(expected) = look["expected"].as_str().filter(|_| is_news(outcome, data)) {
         let _ = write!(text, "; before: {expected}");
     }
