@@ -1,6 +1,8 @@
 //! Targets: descriptions of nodes by their properties, which stay valid after the observation from which they were
 //! made.
 
+use std::collections::{HashMap, HashSet};
+
 use afd_proto::vocabulary::{Action, By, Role, Target, TargetSelector, Verb};
 
 use super::label;
@@ -119,6 +121,31 @@ pub fn describe(snapshot: &Snapshot, index: usize) -> Target {
         target.ordinal = twins.iter().position(|i| *i == index).and_then(|at| u32::try_from(at).ok());
     }
     target
+}
+
+/// Returns the descriptions of several nodes, as [`describe`] does for each. The work grows with the number of nodes, not with its
+/// square.
+pub fn describe_each(snapshot: &Snapshot, indices: &[usize]) -> Vec<Target> {
+    type Kind<'a> = (&'a str, Option<&'a str>, bool);
+    fn kind(node: &Node) -> Kind<'_> {
+        (&node.class, node.res_id.as_deref(), node.is_ref())
+    }
+    let kinds: HashSet<Kind<'_>> = indices.iter().map(|index| kind(&snapshot.nodes[*index])).collect();
+    let mut targets: HashMap<usize, Target> = HashMap::new();
+    let mut twins: HashMap<(Kind<'_>, Role, Option<String>, Option<String>), Vec<usize>> = HashMap::new();
+    for (index, node) in snapshot.nodes.iter().enumerate().filter(|(_, node)| kinds.contains(&kind(node))) {
+        let target = without_ordinal(snapshot, index);
+        twins.entry((kind(node), target.role, target.title.clone(), target.path.clone())).or_default().push(index);
+        targets.insert(index, target);
+    }
+    for equal in twins.values().filter(|equal| equal.len() > 1) {
+        for (at, index) in equal.iter().enumerate() {
+            if let Some(target) = targets.get_mut(index) {
+                target.ordinal = u32::try_from(at).ok();
+            }
+        }
+    }
+    indices.iter().map(|index| targets.get(index).cloned().unwrap_or_else(|| describe(snapshot, *index))).collect()
 }
 
 /// Returns whether two descriptions are equal in role, title and path. The changing part of their labels is ignored.

@@ -306,6 +306,9 @@ fn selectors_match_and_resolve_to_clickable_ancestors() {
 fn equal_targets_are_told_apart_by_ordinal() {
     let page = list(&pairs(&[("Same", "x"), ("Same", "x"), ("Other", "y")]), 0);
     assert_eq!([1, 4, 7].map(|i| target::describe(&page, i).ordinal), [Some(0), Some(1), None]);
+    let all: Vec<usize> = (0..page.nodes.len()).collect();
+    let each: Vec<_> = all.iter().map(|i| target::describe(&page, *i)).collect();
+    assert_eq!(target::describe_each(&page, &all), each, "several at once are described in the same way");
     let key = |rest: &str| target::key(&target::describe(&list(&pairs(&[("Ann", rest)]), 0), 1));
     assert_eq!(key("2 min ago"), key("3 min ago"), "only the title is part of the key");
 }

@@ -27,6 +27,8 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemoryPredict, _, _>(|core, p| async move { predict(&core, &p).await });
 }
 
+/// Maximum number of refs for which a tap is predicted, in their order.
+const MAX_REFS: usize = 300;
 /// Least probability of a further outcome that is printed.
 const MIN_PRINTED: f64 = 0.2;
 /// Least probability of the most likely outcome of a guess that `memory.predict` returns.
@@ -263,7 +265,9 @@ impl Call {
         let place = capture.place();
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
         let has_target = matches!(verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap | Verb::Hover | Verb::Fill);
-        let describe = || refs.iter().map(|r| touch(verb, target::describe(snapshot, r.node))).collect();
+        let nodes: Vec<usize> = refs.iter().take(MAX_REFS).map(|r| r.node).collect();
+        let describe =
+            || target::describe_each(snapshot, &nodes).into_iter().map(|target| touch(verb, target)).collect();
         let touches: Vec<Action> = if has_target { over_nodes(snapshot.nodes.len(), describe) } else { Vec::new() };
         let (device, place) = (self.device_id, Place { structure: Some(key), ..place });
         let store = self.origin().store;
