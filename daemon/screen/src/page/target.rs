@@ -132,10 +132,12 @@ pub fn describe_each(snapshot: &Snapshot, indices: &[usize]) -> Vec<Target> {
     }
     let kinds: HashSet<Kind<'_>> = indices.iter().map(|index| kind(&snapshot.nodes[*index])).collect();
     let mut targets: HashMap<usize, Target> = HashMap::new();
-    let mut twins: HashMap<(Kind<'_>, Role, Option<String>, Option<String>), Vec<usize>> = HashMap::new();
+    let mut twins: HashMap<(Kind<'_>, String), Vec<usize>> = HashMap::new();
     for (index, node) in snapshot.nodes.iter().enumerate().filter(|(_, node)| kinds.contains(&kind(node))) {
         let target = without_ordinal(snapshot, index);
-        twins.entry((kind(node), target.role, target.title.clone(), target.path.clone())).or_default().push(index);
+        // Twins may differ in the changing part of their labels.
+        let same = format!("{}|{:?}|{:?}", target.role, target.title, target.path);
+        twins.entry((kind(node), same)).or_default().push(index);
         targets.insert(index, target);
     }
     for equal in twins.values().filter(|equal| equal.len() > 1) {
