@@ -258,6 +258,8 @@ fn action_without_effect_is_warned_of_and_refused_if_strict() {
         let look = act_and_wait(&world, &mut client, "act.tap", tap.clone());
         assert!(look["warning"].is_null(), "{look}");
     }
+    // Waits until both outcomes are written.
+    client.ok("memory.predict", json!({}));
     let look = client.ok("act.tap", tap)["look"].clone();
     assert_eq!(look["warning"], "this changed nothing visible each of the 2 times it was tried on this page", "{look}");
     world.phone.clear_inputs();

@@ -263,7 +263,7 @@ impl Call {
     /// `CONFLICT` if the plan is strict, and the action never had an effect on its page.
     async fn expectation_of(&self, (expects, strict): (bool, bool), event: &Event) -> Result<Option<Expectation>> {
         let Some(action) = event.action.as_ref().filter(|_| expects || strict) else { return Ok(None) };
-        let known = self.expectation(action, &event.before).await;
+        let known = self.expectation(action, &event.before, strict).await;
         match known.warning.as_ref().filter(|_| strict) {
             Some(warning) => Err(Error::new(ErrorCode::Conflict, format!("nothing was sent: {warning}"))
                 .hint("repeat the call without `strict` to do it all the same, or try another element")),

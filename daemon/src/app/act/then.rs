@@ -5,7 +5,8 @@
 //! * *Changed:* the screen differs from the screen before the action, and has settled. A page that does not settle is
 //!   returned after [`SETTLE_LIMIT`].
 //! * *Unchanged:* the screen is still the same after [`PATIENCE`], or after [`NOTHING_AFTER`] if memory expects another page.
-//!   The wait is longer if memory knows that the action takes longer on this page: 1.5 times the longest mean time of its outcomes, but at most [`MAX_PATIENCE`].
+//!   The wait is longer if memory knows that the action takes longer on this page: 1.5 times the longest mean time of its
+//!   outcomes, but at most [`MAX_PATIENCE`].
 //! * *Keyboard opened:* this counts as an outcome even if the page is the same. A keyboard that closed does not end the
 //!   wait, because another page may follow.
 //! * *Unknown:* another call sent input to the device meanwhile, or the screen before the action is not known.

@@ -249,13 +249,14 @@ impl Call {
     /// Returns what to expect of the actions on the page of a capture: of a tap on each ref, of Back, and of all actions that
     /// were performed there. Returns nothing for an unreliable capture, or if the database cannot be read.
     pub(in crate::app) async fn predicted(&self, capture: &ScreenCapture) -> Predicted {
-        self.predicted_verb(capture, Verb::Tap).await.unwrap_or_else(|error| {
+        self.predicted_verb(capture, Verb::Tap, false).await.unwrap_or_else(|error| {
             tracing::debug!(%error, "cannot predict");
             Predicted::default()
         })
     }
 
-    async fn predicted_verb(&self, capture: &ScreenCapture, verb: Verb) -> Stored<Predicted> {
+    /// Predicts a verb on the page of a capture. With `latest`, waits for what is still being written.
+    async fn predicted_verb(&self, capture: &ScreenCapture, verb: Verb, latest: bool) -> Stored<Predicted> {
         let Some(structures) = capture.structures().filter(|_| capture.reliable()).cloned() else {
             return Ok(Predicted::default());
         };
@@ -280,11 +281,11 @@ impl Call {
             let taps = touches.iter().map(target::action_key).collect();
             Ok(Predicted { taps, ..at(connection, (&store, device), place, (&actions, true))? })
         };
-        self.core.store.read(read).await
+        if latest { self.core.store.read_all(read).await } else { self.core.store.read(read).await }
     }
 
-    /// Returns what is known of an action on a page, before it is performed.
-    pub(in crate::app) async fn expectation(&self, action: &Action, page: &Place) -> Expectation {
+    /// Returns what is known of an action on a page, before it is performed. With `latest`, waits for what is still being written.
+    pub(in crate::app) async fn expectation(&self, action: &Action, page: &Place, latest: bool) -> Expectation {
         let (place, action, verb) = (page.clone(), action.clone(), action.verb);
         let (store, device, key) = (self.origin().store, self.device_id, target::action_key(&action));
         let read = move |c: &Connection| {
@@ -297,7 +298,8 @@ impl Call {
         if page.structure.is_none() || !target::depends_on_page(verb) {
             return Expectation::default();
         }
-        self.core.store.read(read).await.unwrap_or_else(|error| {
+        let known = if latest { self.core.store.read_all(read).await } else { self.core.store.read(read).await };
+        known.unwrap_or_else(|error| {
             tracing::debug!(%error, "cannot predict an action");
             Expectation::default()
         })
@@ -338,7 +340,7 @@ pub async fn predict(core: &Arc<Core>, params: &PredictParams) -> Result<Reply<P
     })?;
     let capture = &newest.capture;
     let verb = params.verb.unwrap_or(Verb::Tap);
-    let mut predicted = call.predicted_verb(capture, verb).await?;
+    let mut predicted = call.predicted_verb(capture, verb, true).await?;
     let shown = core.experience.views.shown(call.session_id, call.device_id);
     let shown = shown.filter(|shown| shown.observation == capture.uid);
     let is_worth = |named: &Named| !named.prediction.is_guess() || named.probability() >= MIN_PREDICTED;
