@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use afd_proto::ErrorCode;
 use afd_proto::memory::OutcomeKind;
 use afd_proto::predict::{
     LeadsTo, LikelyOutcome, MemoryPredict, PredictParams, PredictedAction, PredictedFrom, Predictions,
@@ -12,7 +11,7 @@ use afd_proto::vocabulary::{Action, Reply, Target, Verb};
 
 use super::experience::Names;
 use crate::app::observe::screen_capture::ScreenCapture;
-use crate::app::{Call, Core, Error, Methods, Result};
+use crate::app::{Call, Core, Methods, Result};
 use afd_base::task::over_nodes;
 use afd_experience::memory::experience::PageName;
 use afd_experience::memory::{Place, pages};
@@ -333,11 +332,7 @@ fn never_worked(action: &Action, attempts: &AttemptsHere) -> Option<String> {
 /// cannot be read.
 pub async fn predict(core: &Arc<Core>, params: &PredictParams) -> Result<Reply<Predictions>> {
     let call = core.call(params).await?;
-    let newest = core.screens.newest.lock().get(&call.device_id).cloned();
-    let newest = newest.ok_or_else(|| {
-        Error::new(ErrorCode::NotFound, "nothing has been observed on this device since the daemon started")
-            .hint("observe the page (`afctl look`)")
-    })?;
+    let newest = call.newest_capture()?;
     let capture = &newest.capture;
     let verb = params.verb.unwrap_or(Verb::Tap);
     let mut predicted = call.predicted_verb(capture, verb, true).await?;

@@ -43,7 +43,7 @@ use afd_store::{new_uid, now_ms};
 use capture::CaptureOptions;
 use outline::Shape;
 use part::PagePart;
-use screen_capture::ScreenCapture;
+use screen_capture::{NewestCapture, ScreenCapture};
 
 /// Registers the RPC methods that this file implements.
 pub(in crate::app) fn register(methods: &mut Methods) {
@@ -249,11 +249,7 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
 /// `NOT_FOUND` if nothing has been observed on the device since the daemon started.
 pub async fn last(core: &Arc<Core>, params: &LastParams) -> Result<Reply<LastPage>> {
     let call = core.call(params).await?;
-    let newest = core.screens.newest.lock().get(&call.device_id).cloned();
-    let newest = newest.ok_or_else(|| {
-        Error::new(ErrorCode::NotFound, "nothing has been observed on this device since the daemon started")
-            .hint("observe the page (`afctl look`)")
-    })?;
+    let newest = call.newest_capture()?;
     let page = LastPage {
         observation_id: newest.capture.uid.clone(),
         at: newest.capture.at,
@@ -305,6 +301,18 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
 }
 
 impl Call {
+    /// Returns the newest recorded capture of the device, whichever session it was recorded for.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` if nothing has been observed on the device since the daemon started.
+    pub(in crate::app) fn newest_capture(&self) -> Result<Arc<NewestCapture>> {
+        let newest = self.core.screens.newest.lock().get(&self.device_id).cloned();
+        newest.ok_or_else(|| {
+            Error::new(ErrorCode::NotFound, "nothing has been observed on this device since the daemon started")
+                .hint("observe the page (`afctl look`)")
+        })
+    }
+
     /// Returns the version of the device's refs, and records that the session received this version. The version of an
     /// unreliable capture's refs is not recorded.
     pub(super) fn ref_version(&self, capture: &ScreenCapture) -> u64 {
