@@ -4,7 +4,7 @@
 //!   [`phone`] is the state machine, which reacts to touches and typed text.
 //! * The service: [`ids`], [`wire`], [`refs`] and [`marks`] encode a scene like the real service, [`http`] serves it,
 //!   and `adbd` is the device side of ADB, with a `shell` and the commands of Android.
-//! * [`site`] is a practice site for browsers.
+//! * [`site`] is a practice site for browsers, and [`recording`] plays what was recorded on a real phone.
 //! * For tests: [`control`] is a second port that changes the phone's state, and [`fault`] injects failures.
 
 mod adbd;
@@ -20,6 +20,7 @@ pub mod marks;
 mod nodes;
 pub mod phone;
 pub mod picture;
+pub mod recording;
 pub mod refs;
 mod routes;
 pub mod scene;

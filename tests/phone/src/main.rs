@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use afd_phone::recording::{Recording, play::Player};
 use afd_phone::{Setup, app, clock::Clock, start};
 use clap::{Parser, ValueEnum};
 use serde_json::json;
@@ -49,6 +50,13 @@ struct Args {
     /// Dump of a screen to show instead of the apps: the XML of `uiautomator dump`, or a page source of Appium
     #[arg(long, value_name = "FILE", conflicts_with = "open")]
     dump: Option<PathBuf>,
+    /// Recording to play instead of the apps: the part of the names that PREFIX.states.jsonl.gz and PREFIX.steps.jsonl.gz
+    /// share
+    #[arg(long, value_name = "PREFIX", conflicts_with_all = ["open", "dump", "app"])]
+    recording: Option<PathBuf>,
+    /// Time after which the pages of a recording come, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 0, requires = "recording")]
+    late_ms: u32,
     /// App to open at startup
     #[arg(long, value_name = "PACKAGE")]
     open: Option<String>,
@@ -107,6 +115,12 @@ fn run(args: Args) -> Result<(), String> {
             let read = std::fs::read_to_string(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
             let shown = afd_phone::dump::parse(&read).map_err(|e| format!("{}: {e}", file.display()))?;
             afd_phone::server::lock(&running.phone).shown = Some(shown);
+        }
+        if let Some(prefix) = &args.recording {
+            let recording = Arc::new(Recording::read(prefix)?);
+            let all = 0..recording.steps.len();
+            let player = Player::new(recording, all, args.late_ms)?;
+            afd_phone::server::lock(&running.phone).player = Some(player);
         }
         let mut ready =
             json!({"url": running.url(), "control": format!("http://{}", running.control), "pid": std::process::id()});

@@ -125,7 +125,7 @@ fn ref_tap(phone: &mut Phone, alias: &str) -> Result<String, (u16, String)> {
     if digits.is_none() {
         return fail(400, format!("Invalid ref: {alias} (expected format @n<index>)"));
     }
-    let (scene, now, seq) = (scene_of(phone).unwrap_or_else(empty_scene), phone.clock.now_ms(), phone.ui_seq);
+    let (scene, now, seq) = (scene_of(phone).unwrap_or_else(empty_scene), phone.clock.now_ms(), phone.ui_seq());
     let hit = match phone.refs.resolve(alias, &scene, now, seq) {
         Ok(hit) => hit,
         Err(RefusedRef::Unobserved) => return fail(409, format!("REF_ALIAS_UNOBSERVED: ref={alias}")),

@@ -193,7 +193,7 @@ pub(crate) fn empty_scene() -> Scene {
 
 fn screen_refs(phone: &mut Phone, call: &Call) -> String {
     let scene = scene_of(phone).unwrap_or_else(empty_scene);
-    let (now, seq, mode, top) = (phone.clock.now_ms(), phone.ui_seq, phone.mode(), stable_top(phone, call));
+    let (now, seq, mode, top) = (phone.clock.now_ms(), phone.ui_seq(), phone.mode(), stable_top(phone, call));
     phone.refs.cached(&scene, now, seq);
     phone.refs.publish();
     let state = phone.refs.cached(&scene, now, seq);

@@ -1,24 +1,30 @@
 //! Scores how well the daemon distinguishes pages on recordings of real apps: `ui-traces DIR`. With `--predict`, replays
 //! the recordings through the socket of a daemon and scores its hints and predictions, which takes some minutes. A number
-//! after `--predict` limits the steps of each recording.
+//! after `--predict` limits the steps of each recording. With `--go`, walks between pairs of their pages; a number after it
+//! limits the pairs of each.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use afd_tests::traces::{self, Handed, Recording, Score};
+use afd_tests::traces::{self, Handed, Reached, Recording, Score, Walks};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(dir) = arguments.first() else {
         eprintln!(
-            "usage: ui-traces DIR [--predict [STEPS]]\nDIR contains recordings: pairs of NAME.states.jsonl.gz and NAME.steps.jsonl.gz"
+            "usage: ui-traces DIR [--predict [STEPS] | --go [PAIRS]]\nDIR contains recordings: pairs of NAME.states.jsonl.gz and NAME.steps.jsonl.gz"
         );
         return ExitCode::from(2);
     };
+    let number = arguments.get(2).and_then(|a| a.parse().ok()).unwrap_or(usize::MAX);
     match traces::read(Path::new(dir)) {
+        Ok(recordings) if arguments.get(1).is_some_and(|a| a == "--go") => {
+            let names: Vec<String> = recordings.iter().map(|recording| recording.name.clone()).collect();
+            print_walks(&names, &traces::walk(recordings, number));
+            ExitCode::SUCCESS
+        }
         Ok(recordings) if arguments.get(1).is_some_and(|a| a == "--predict") => {
-            let steps = arguments.get(2).and_then(|a| a.parse().ok()).unwrap_or(usize::MAX);
-            print_handed(&recordings, &traces::replay(&recordings, steps));
+            print_handed(&recordings, &traces::replay(&recordings, number));
             ExitCode::SUCCESS
         }
         Ok(recordings) => {
@@ -85,4 +91,32 @@ fn print_handed(recordings: &[Recording], handed: &[Handed]) {
     };
     recordings.iter().zip(handed).for_each(|(r, h)| row(&r.name, h));
     row("all", &handed.iter().cloned().fold(Handed::default(), Handed::plus));
+}
+
+fn print_walks(names: &[String], walks: &[Walks]) {
+    println!(
+        "pairs of pages that the last 40 % connects within 8 steps; reached: share of them, with the steps for each step that\nis needed at least; false: reported as arrived, but elsewhere; unseen: the goal occurs in the last 40 % only; then two\nplanners that know the true pages: by the fewest hops, by the widest path"
+    );
+    println!(
+        "{:<16} {:>6} {:>7} {:>6} {:>6} {:>7} {:>7} {:>6} {:>7} {:>6}",
+        "recording", "pairs", "reached", "steps", "false", "unseen", "hops", "steps", "widest", "steps"
+    );
+    let row = |name: &str, w: &Walks| {
+        let share = |one: &Reached| one.reached as f64 / w.pairs.max(1) as f64;
+        println!(
+            "{name:<16} {:>6} {:>7.3} {:>6.2} {:>6} {:>7} {:>7.3} {:>6.2} {:>7.3} {:>6.2}  {:?}",
+            w.pairs,
+            share(&w.go_to),
+            w.go_to.detour(),
+            w.claimed,
+            w.unseen,
+            share(&w.hops),
+            w.hops.detour(),
+            share(&w.widest),
+            w.widest.detour(),
+            w.stopped
+        );
+    };
+    names.iter().zip(walks).for_each(|(name, w)| row(name, w));
+    row("all", &walks.iter().cloned().fold(Walks::default(), Walks::plus));
 }

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use afd_phone::layout::Rng;
-
-use super::{RawNode, Screen};
+use afd_phone::recording::{RawNode, Screen};
 
 const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
 

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use afd_phone::recording::play::Player;
+use afd_phone::recording::{RawNode, Recording, Screen, Step};
 use serde_json::{Value, json};
 
-use super::{RawNode, Recording, Screen, Step, scene_of};
 use crate::{Client, World};
 
 /// Time between an action and the observation of its outcome, in milliseconds.
@@ -140,7 +141,18 @@ fn winner<'a>(votes: Option<&Votes<'a>>) -> Option<&'a str> {
     votes?.iter().rev().max_by_key(|(_, count)| *count).map(|(structure, _)| *structure)
 }
 
-struct Replay<'a> {
+/// A walk, as `act.goTo` reports it, and where it ended.
+pub(super) struct Walked {
+    pub(super) arrived: bool,
+    pub(super) stopped: String,
+    /// Number of actions.
+    pub(super) steps: usize,
+    /// Id of the screen at the end.
+    pub(super) at: String,
+}
+
+/// A daemon that sees the screens of a recording.
+pub(super) struct Replay<'a> {
     recording: &'a Recording,
     world: World,
     client: Client,
@@ -157,12 +169,62 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     fn run(recording: &'a Recording, limit: usize) -> Handed {
+        Self::new(recording).steps(limit)
+    }
+
+    /// Starts a daemon that knows nothing.
+    pub(super) fn new(recording: &'a Recording) -> Self {
         // Disabled, because the daemon's own captures after an action would see the screen of a later step.
         let world = World::with_clock_and("[observe]\nafter_act_ms = 0\n");
         let client = world.client();
         let (truths, by_activity, by_element, by_ids, leading) = Default::default();
         Self { recording, world, client, handed: Handed::default(), truths, by_activity, by_element, by_ids, leading }
-            .steps(limit)
+    }
+
+    /// Lets the daemon see these steps.
+    pub(super) fn learn(&mut self, steps: &[&'a Step]) {
+        let recording = self.recording;
+        for step in steps {
+            let look = self.look(&recording.screens[&step.from]);
+            self.act(step, &look);
+            self.world.advance(AFTER_ACT_MS);
+            self.look(&recording.screens[&step.to]);
+        }
+    }
+
+    /// Returns the state that the daemon named most often for screens of a structure.
+    pub(super) fn state_of(&self, structure: &str) -> Option<&str> {
+        let votes = |all: &Votes<'_>| all.iter().find(|(voted, _)| *voted == structure).map(|(_, count)| *count);
+        let named = self.truths.iter().filter_map(|(state, all)| Some((votes(all)?, state.as_str())));
+        named.max().map(|(_, state)| state)
+    }
+
+    /// Lets the phone play a recording from now on.
+    pub(super) fn play(&self, player: Player) {
+        let mut phone = self.world.phone.lock();
+        (phone.shown, phone.player) = (None, Some(player));
+        phone.ui_seq += 1;
+    }
+
+    /// Walks from a screen with `act.goTo`.
+    pub(super) fn walk(&mut self, from: &str, params: Value) -> Walked {
+        let shown = self.world.phone.lock().player.as_mut().is_some_and(|player| player.show(from));
+        assert!(shown, "the recording has the screen");
+        // What is shown here is no outcome of the step before.
+        self.world.advance(AFTER_ACT_MS * 10);
+        let walked = self.client.call("act.goTo", params);
+        let phone = self.world.phone.lock();
+        let now = phone.clock.now_ms();
+        let at = phone.player.as_ref().map(|player| player.name(now).to_owned()).unwrap_or_default();
+        match walked {
+            Ok(walked) => Walked {
+                arrived: walked["arrived"] == true,
+                stopped: walked["stopped"].as_str().unwrap_or_default().to_owned(),
+                steps: walked["steps"].as_array().map_or(0, Vec::len),
+                at,
+            },
+            Err(error) => Walked { arrived: false, stopped: format!("{error:?}"), steps: 0, at },
+        }
     }
 
     fn steps(mut self, limit: usize) -> Handed {
@@ -197,7 +259,7 @@ impl<'a> Replay<'a> {
 
     fn show(&self, screen: &Screen) {
         let mut phone = self.world.phone.lock();
-        phone.shown = Some((scene_of(screen, self.recording.size), screen.activity.clone()));
+        phone.shown = Some((self.recording.scene(screen), screen.activity.clone()));
         phone.ui_seq += 1;
     }
 
@@ -232,7 +294,7 @@ impl<'a> Replay<'a> {
             "tap" | "longPress" => place,
             "scroll" => json!({"direction": step.action["direction"].as_str().unwrap_or("down").to_lowercase()}),
             "text" => json!({"text": "words"}),
-            "launch" => json!({"package": package(step)}),
+            "launch" => json!({"package": step.package().unwrap_or("org.example.none")}),
             "stop" => json!({"package": "org.example.none"}),
             _ => json!({}),
         };
@@ -310,7 +372,7 @@ impl<'a> Replay<'a> {
 
 /// Returns the verb with which a step is repeated.
 fn verb(step: &Step) -> &'static str {
-    match step.action["type"].as_str().unwrap_or_default() {
+    match step.kind() {
         "touch" => "tap",
         "long_touch" => "longPress",
         "scroll" => "scroll",
@@ -338,11 +400,6 @@ fn action(step: &Step) -> String {
 /// Returns the key of a node: id, class, text and description.
 fn described(node: &RawNode) -> String {
     format!("{:?} {} {:?} {:?}", node.3, node.2, node.4, node.5)
-}
-
-fn package(step: &Step) -> &str {
-    let intent = step.action["intent"].as_str().unwrap_or_default();
-    intent.split_whitespace().find(|w| w.contains('/')).and_then(|w| w.split('/').next()).unwrap_or("org.example.none")
 }
 
 /// Returns the alias of the ref with the same bounds and id as a target.

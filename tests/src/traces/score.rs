@@ -4,11 +4,12 @@
 use std::collections::{HashMap, HashSet};
 
 use afd_phone::layout::Rng;
+use afd_phone::recording::Recording;
 use afd_screen::page::structure::Structure;
 use serde_json::Value;
 
 use super::disturb::disturb;
-use super::{Recording, structure_of};
+use super::structure_of;
 use crate::learner::Learner;
 
 /// Number of disturbed copies of each screen.
@@ -39,7 +40,7 @@ fn action(value: &Value) -> String {
 /// throughout, in chronological order.
 pub fn score(recording: &Recording) -> Score {
     let structures: HashMap<&str, Structure> =
-        recording.screens.iter().map(|(name, screen)| (name.as_str(), structure_of(screen, recording.size))).collect();
+        recording.screens.iter().map(|(name, screen)| (name.as_str(), structure_of(screen, recording))).collect();
     let known = |name: &String| structures.contains_key(name.as_str());
     let steps: Vec<_> = recording.steps.iter().filter(|s| known(&s.from) && known(&s.to)).collect();
     let train = steps.len() * 6 / 10;
@@ -92,7 +93,7 @@ fn robustness(recording: &Recording, structures: &HashMap<&str, Structure>, lear
         .flat_map(|_| {
             names
                 .iter()
-                .map(|name| (*name, structure_of(&disturb(&recording.screens[*name], &mut rng), recording.size)))
+                .map(|name| (*name, structure_of(&disturb(&recording.screens[*name], &mut rng), recording)))
                 .collect::<Vec<_>>()
         })
         .collect();

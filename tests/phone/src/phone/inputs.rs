@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Phone;
 use crate::layout::HEIGHT;
+use crate::recording::play::Played;
 use crate::scene::{Node, OnTap, visible_text};
 
 /// An input that reached the phone.
@@ -43,12 +44,21 @@ impl Phone {
             input.hit_id = hit.as_ref().and_then(|node| node.res_id.clone());
             input.drawn_id = scene.drawn_at(x, y).and_then(|node| node.res_id.clone());
         }
+        self.play(Played::Touch(kind == "longPress", hit.as_ref(), (x, y)));
         if kind != "longPress"
             && let Some(Node { on_tap: Some(on_tap), .. }) = hit
         {
             self.perform(on_tap);
         }
         self.ui_seq += 1;
+    }
+
+    /// Passes an input to the recording that is played.
+    fn play(&mut self, input: Played<'_>) {
+        let now = self.clock.now_ms();
+        if let Some(player) = &mut self.player {
+            player.play(input, now);
+        }
     }
 
     fn perform(&mut self, on_tap: OnTap) {
@@ -62,8 +72,10 @@ impl Phone {
 
     /// Launches an app; returns the top activity, or `None` if there is no such app.
     pub fn launch(&mut self, package: &str) -> Option<String> {
+        self.play(Played::Launch(package));
         // An externally set screen counts as every app.
-        let opened = self.shown.is_some() || self.open(package);
+        let played = self.player.as_ref().map(|player| player.has_app(package));
+        let opened = self.shown.is_some() || played.unwrap_or_else(|| self.open(package));
         if opened {
             self.record("launch", None, package.to_owned());
             let top = self.top_activity();
@@ -79,6 +91,7 @@ impl Phone {
     /// Stops an app.
     pub fn stop(&mut self, package: &str) {
         self.record("stop", None, package.to_owned());
+        self.play(Played::Stop);
         self.tasks.remove(package);
         self.pids.remove(package);
         self.frozen.take_if(|app| app == package);
@@ -91,6 +104,7 @@ impl Phone {
     /// Presses the Back button.
     pub fn back(&mut self) {
         self.record("back", None, String::new());
+        self.play(Played::Back);
         self.go_back();
     }
 
@@ -103,6 +117,13 @@ impl Phone {
     /// Swipes; the vertical distance scrolls.
     pub fn swipe(&mut self, from: (f32, f32), to: (f32, f32)) {
         self.record("swipe", None, format!("{},{} to {},{}", from.0, from.1, to.0, to.1));
+        let (across, down) = (from.0 - to.0, from.1 - to.1);
+        self.play(Played::Scroll(match (down.abs() >= across.abs(), down > 0.0, across > 0.0) {
+            (true, true, _) => "down",
+            (true, false, _) => "up",
+            (false, _, true) => "right",
+            (false, _, false) => "left",
+        }));
         let distance = (from.1 - to.1) * HEIGHT as f32 / self.scene().height as f32;
         self.scroll_by(distance as i32);
     }
@@ -110,6 +131,7 @@ impl Phone {
     /// Scrolls up or down by a fraction of the screen height; other directions are only recorded.
     pub fn scroll(&mut self, direction: &str, fraction: f32) {
         self.record("scroll", None, direction.to_owned());
+        self.play(Played::Scroll(direction));
         let distance = (HEIGHT as f32 * fraction) as i32;
         match direction {
             "down" => self.scroll_by(distance),
@@ -127,6 +149,7 @@ impl Phone {
     /// Types any characters into the focused field, as an input method does.
     pub fn type_any(&mut self, clean: &str) {
         self.record("text", None, format!("{} characters", clean.chars().count()));
+        self.play(Played::Text);
         if let Some(name) = self.focus.clone() {
             let (package, value) = (self.foreground().0, self.var(&name) + clean);
             self.set(&package, &name, &value);
@@ -137,7 +160,10 @@ impl Phone {
     pub fn key(&mut self, code: i64) {
         self.record("key", None, code.to_string());
         match code {
-            4 => self.go_back(),
+            4 => {
+                self.play(Played::Back);
+                self.go_back();
+            }
             3 => self.go_home(),
             66 => self.focus = None,
             67 => {

@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::fault::Faults;
 use crate::layout::{self, HEIGHT, Rng, View, WIDTH};
 use crate::marks::Overlay;
+use crate::recording::play::Player;
 use crate::refs::Refs;
 use crate::scene::{Scene, Window};
 
@@ -56,7 +57,9 @@ pub struct Phone {
     pub requests: HashMap<String, usize>,
     /// A screen and its activity that are shown instead of an app, for example from a recording.
     pub shown: Option<(Scene, String)>,
-    /// Incremented with every change of the screen.
+    /// A recording that is played instead of the apps.
+    pub player: Option<Player>,
+    /// Incremented with every change of the screen, except those that a recording brings.
     pub ui_seq: u64,
     /// Files that clients wrote over `adb`, by path.
     pub files: BTreeMap<String, Vec<u8>>,
@@ -117,6 +120,7 @@ impl Phone {
             hint: None,
             requests: HashMap::new(),
             shown: None,
+            player: None,
             ui_seq: 1,
             files: BTreeMap::new(),
             settings: HashMap::new(),
@@ -170,8 +174,8 @@ impl Phone {
 
     /// Returns the top activity as `package/activity`.
     pub fn top_activity(&self) -> String {
-        if let Some((_, activity)) = &self.shown {
-            return activity.clone();
+        if let Some((_, activity)) = self.given() {
+            return activity.to_owned();
         }
         let Some((app, page)) = self.app().zip(self.page()) else {
             return format!("{LAUNCHER}/.Launcher");
@@ -227,12 +231,29 @@ impl Phone {
 
     /// Returns whether the screen stands still.
     pub fn is_still(&self) -> bool {
-        self.shown.is_some() || self.page().is_none_or(|page| self.jitter(page) == 0)
+        let now = self.clock.now_ms();
+        match (&self.shown, &self.player) {
+            (Some(_), _) => true,
+            (None, Some(player)) => player.is_still(now),
+            (None, None) => self.page().is_none_or(|page| self.jitter(page) == 0),
+        }
+    }
+
+    /// Returns the screen and its activity that are shown instead of an app.
+    pub(crate) fn given(&self) -> Option<(&Scene, &str)> {
+        let now = self.clock.now_ms();
+        let played = || self.player.as_ref().map(|player| (player.scene(now), player.activity(now)));
+        self.shown.as_ref().map(|(scene, activity)| (scene, activity.as_str())).or_else(played)
+    }
+
+    /// Returns a number that grows with every change of the screen.
+    pub fn ui_seq(&self) -> u64 {
+        self.ui_seq + self.player.as_ref().map_or(0, |player| player.changes(self.clock.now_ms()))
     }
 
     /// Returns what is on the screen.
     pub fn scene(&self) -> Scene {
-        if let Some((scene, _)) = &self.shown {
+        if let Some((scene, _)) = self.given() {
             return scene.clone();
         }
         let minutes = self.clock.now_ms() / 60_000;

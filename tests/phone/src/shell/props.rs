@@ -99,7 +99,7 @@ pub(super) fn wm(call: &Call<'_>) -> Output {
         ["size"] => {
             let phone = lock(call.phone);
             let scene = phone.scene();
-            let (width, height) = match phone.turn().is_multiple_of(2) || phone.shown.is_some() {
+            let (width, height) = match phone.turn().is_multiple_of(2) || phone.given().is_some() {
                 true => (scene.width, scene.height),
                 false => (scene.height, scene.width),
             };
