@@ -192,11 +192,17 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the state that the daemon named most often for screens of a structure.
-    pub(super) fn state_of(&self, structure: &str) -> Option<&str> {
-        let votes = |all: &Votes<'_>| all.iter().find(|(voted, _)| *voted == structure).map(|(_, count)| *count);
-        let named = self.truths.iter().filter_map(|(state, all)| Some((votes(all)?, state.as_str())));
-        named.max().map(|(_, state)| state)
+    /// Returns the states by which the daemon knows the structures of these steps.
+    pub(super) fn states(&mut self, steps: &[&'a Step]) -> HashMap<&'a str, String> {
+        let recording = self.recording;
+        let newest = steps.iter().flat_map(|step| [&step.from, &step.to]);
+        let by_structure: HashMap<&str, &Screen> =
+            newest.map(|name| &recording.screens[name]).map(|screen| (screen.structure.as_str(), screen)).collect();
+        let named = by_structure.into_iter().filter_map(|(structure, screen)| {
+            let look = self.look(screen);
+            Some((structure, look["page"]["state"].as_str()?.to_owned()))
+        });
+        named.collect()
     }
 
     /// Lets the phone play a recording from now on.
@@ -223,7 +229,7 @@ impl<'a> Replay<'a> {
                 steps: walked["steps"].as_array().map_or(0, Vec::len),
                 at,
             },
-            Err(error) => Walked { arrived: false, stopped: format!("{error:?}"), steps: 0, at },
+            Err(error) => Walked { arrived: false, stopped: error.code, steps: 0, at },
         }
     }
 
@@ -373,6 +379,8 @@ impl<'a> Replay<'a> {
 /// Returns the verb with which a step is repeated.
 fn verb(step: &Step) -> &'static str {
     match step.kind() {
+        // Such as one that stops an app.
+        "intent" if step.package().is_none() => "stop",
         "touch" => "tap",
         "long_touch" => "longPress",
         "scroll" => "scroll",

@@ -54,9 +54,9 @@ impl Reached {
 /// Results of walks.
 #[derive(Debug, Clone, Default)]
 pub struct Walks {
-    /// Number of pairs of pages.
+    /// Number of pairs of pages that occur in the part that was learned.
     pub pairs: usize,
-    /// Pairs whose goal occurs only in the part that was not learned.
+    /// Other pairs, of which no planner can know.
     pub unseen: usize,
     /// Walks with `act.goTo`.
     pub go_to: Reached,
@@ -112,7 +112,9 @@ fn walk_one(recording: &Arc<Recording>, most: usize) -> Walks {
     let (learned, kept) = steps.split_at(steps.len() * 6 / 10);
     let Some((start, _)) = kept.first() else { return Walks::default() };
     let mut replay = Replay::new(recording);
-    replay.learn(&learned.iter().map(|(_, step)| *step).collect::<Vec<_>>());
+    let steps: Vec<&Step> = learned.iter().map(|(_, step)| *step).collect();
+    replay.learn(&steps);
+    let states = replay.states(&steps);
     let played = *start..recording.steps.len();
     let player = || Player::new(recording.clone(), played.clone(), 0).expect("the screens are there");
     replay.play(player());
@@ -123,14 +125,18 @@ fn walk_one(recording: &Arc<Recording>, most: usize) -> Walks {
         by_hops.learn(step);
         by_width.learn(step);
     }
-    for pair in pairs(recording, &kept, most) {
+    let structure = |name: &String| recording.screens[name].structure.as_str();
+    let seen: HashSet<&str> =
+        learned.iter().flat_map(|(_, step)| [structure(&step.from), structure(&step.to)]).collect();
+    let (known, unseen): (Vec<Pair>, Vec<Pair>) = pairs(recording, &kept)
+        .into_iter()
+        .partition(|pair| seen.contains(structure(&pair.from)) && seen.contains(pair.to.as_str()));
+    walks.unseen = unseen.len();
+    for pair in known.into_iter().take(most) {
         walks.pairs += 1;
         walks.hops.count(by_hops.walk(&mut hops, &pair.from, &pair.to), pair.fewest);
         walks.widest.count(by_width.walk(&mut widest, &pair.from, &pair.to), pair.fewest);
-        let Some(state) = replay.state_of(&pair.to) else {
-            walks.unseen += 1;
-            continue;
-        };
+        let state = states.get(pair.to.as_str()).cloned().unwrap_or_default();
         let walked = replay.walk(&pair.from, json!({"state": state, "maxSteps": MAX_STEPS}));
         let is_there = recording.screens[&walked.at].structure == pair.to;
         walks.claimed += usize::from(walked.arrived && !is_there);
@@ -143,7 +149,7 @@ fn walk_one(recording: &Arc<Recording>, most: usize) -> Walks {
 }
 
 /// Returns pairs of pages that the steps connect, at random but the same each time.
-fn pairs(recording: &Recording, steps: &[&Step], most: usize) -> Vec<Pair> {
+fn pairs(recording: &Recording, steps: &[&Step]) -> Vec<Pair> {
     let structure = |name: &String| recording.screens[name].structure.as_str();
     let mut leads: HashMap<&str, HashSet<&str>> = HashMap::new();
     let mut screens: HashMap<&str, Vec<&String>> = HashMap::new();
@@ -173,6 +179,5 @@ fn pairs(recording: &Recording, steps: &[&Step], most: usize) -> Vec<Pair> {
     for i in (1..found.len()).rev() {
         found.swap(i, rng.below(i as u64 + 1) as usize);
     }
-    found.truncate(most);
     found
 }

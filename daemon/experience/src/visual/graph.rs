@@ -401,6 +401,17 @@ impl Graph {
         self.states.retain(|id, _| own.contains(id) || used.contains(id));
     }
 
+    /// Returns the graph of two scopes.
+    pub fn plus(mut self, other: Self) -> Self {
+        let key = |edge: &Edge| (edge.from, edge.to, edge.action_key.clone());
+        let known: BTreeSet<_> = self.edges.iter().map(key).collect();
+        self.edges.extend(other.edges.into_iter().filter(|edge| !known.contains(&key(edge))));
+        let interrupts: BTreeSet<i64> = self.interrupts.iter().map(|interrupt| interrupt.state).collect();
+        self.interrupts.extend(other.interrupts.into_iter().filter(|one| !interrupts.contains(&one.state)));
+        self.states.extend(other.states);
+        self
+    }
+
     /// Returns the edges whose two ends are both in a scope.
     pub fn own_edges(&self, app: i64) -> impl Iterator<Item = &Edge> {
         let own = move |id: &i64| self.states.get(id).is_some_and(|s| s.app == app);

@@ -122,6 +122,12 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
     connection.first(&sql, args! {id}, read)
 }
 
+/// Returns the states of all scopes that have this id or uid.
+pub fn by_id(connection: &Connection, id: &str) -> Result<Vec<State>> {
+    let sql = format!("SELECT {COLUMNS} FROM states WHERE (code = :id OR uid = :id) AND deleted_at IS NULL LIMIT 2");
+    connection.all(&sql, args! {id}, read)
+}
+
 /// Returns the components that define the states of a scope, as pairs of a state's row id and a component's name.
 pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(

@@ -254,8 +254,23 @@ impl Call {
         })
     }
 
+    /// Returns what is known of the actions that may lead on from the page of a capture: of a tap on each ref, of Back, of
+    /// launching apps, and of all actions that were performed there. The latest outcomes are included.
+    pub(in crate::app) async fn ways(&self, capture: &ScreenCapture) -> Vec<(Action, Prediction)> {
+        let predicted = self.predicted_verbs(capture, &[Verb::Tap, Verb::Launch], true).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "cannot predict");
+            Predicted::default()
+        });
+        predicted.by_action.into_values().map(|named| (named.action, named.prediction)).collect()
+    }
+
     /// Predicts a verb on the page of a capture. With `latest`, waits for what is still being written.
     async fn predicted_verb(&self, capture: &ScreenCapture, verb: Verb, latest: bool) -> Stored<Predicted> {
+        self.predicted_verbs(capture, &[verb], latest).await
+    }
+
+    /// Predicts verbs on the page of a capture; at most one of them may have targets.
+    async fn predicted_verbs(&self, capture: &ScreenCapture, verbs: &[Verb], latest: bool) -> Stored<Predicted> {
         let Some(structures) = capture.structures().filter(|_| capture.reliable()).cloned() else {
             return Ok(Predicted::default());
         };
@@ -264,18 +279,23 @@ impl Call {
         let key = self.structure_key(&structures.front);
         let place = capture.place();
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
-        let has_target = matches!(verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap | Verb::Hover | Verb::Fill);
+        let touched = [Verb::Tap, Verb::LongPress, Verb::DoubleTap, Verb::Hover, Verb::Fill];
+        let (with_target, without): (Vec<Verb>, Vec<Verb>) = verbs.iter().partition(|verb| touched.contains(verb));
         let nodes: Vec<usize> = refs.iter().take(MAX_REFS).map(|r| r.node).collect();
-        let describe =
-            || target::describe_each(snapshot, &nodes).into_iter().map(|target| touch(verb, target)).collect();
-        let touches: Vec<Action> = if has_target { over_nodes(snapshot.nodes.len(), describe) } else { Vec::new() };
+        let touches: Vec<Action> = match with_target.first() {
+            Some(verb) => over_nodes(snapshot.nodes.len(), || {
+                target::describe_each(snapshot, &nodes).into_iter().map(|target| touch(*verb, target)).collect()
+            }),
+            None => Vec::new(),
+        };
         let (device, place) = (self.device_id, Place { structure: Some(key), ..place });
         let store = self.origin().store;
         let read = move |connection: &Connection| {
             let mut actions = touches.clone();
             actions.push(Action::of(Verb::Back));
-            if !has_target && let Some(app) = &place.app {
-                actions.extend(prediction::without_target(connection, app, verb)?);
+            for verb in &without {
+                let app = place.app.as_deref().unwrap_or_default();
+                actions.extend(prediction::without_target(connection, app, *verb)?);
             }
             let taps = touches.iter().map(target::action_key).collect();
             Ok(Predicted { taps, ..at(connection, (&store, device), place, (&actions, true))? })

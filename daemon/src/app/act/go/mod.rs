@@ -12,6 +12,7 @@
 //! * What a call with a request key has done is recorded after each step. A repeated call returns it and does nothing,
 //!   even if the daemon stopped in between.
 
+mod around;
 mod explore;
 mod keyed;
 mod next;

@@ -1,8 +1,7 @@
 //! Decides the next step of a walk on the newest look.
 //!
-//! The order is: dismiss what is in front of the page, scroll to the goal on its page, take the known way, take a row or
-//! link that leads to the goal elsewhere, go back to a page from which a way is known, open the app, try elements that are
-//! not known (within the caller's bound).
+//! The order is: dismiss what is in front of the page, scroll to the goal on its page, take the known or predicted way, go
+//! back to a page from which a way is known, open the app, try elements that are not known (within the caller's bound).
 
 use afd_proto::go::{GoStepKind, GoStop};
 use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
@@ -20,7 +19,7 @@ use afd_experience::visual::graph::Edge;
 use afd_screen::page::select::{self, Compare, Fit, Gesture, Selector};
 use afd_screen::page::snapshot::Flag;
 use afd_screen::page::structure::asks_for_password;
-use afd_screen::page::{Ref, site, target};
+use afd_screen::page::{site, target};
 
 /// Maximum number of attempts to dismiss what is in front of a page, one after another.
 const MAX_DISMISSALS: u32 = 3;
@@ -99,14 +98,11 @@ impl Walk<'_> {
         if let Some(step) = self.scroll_to_goal(capture, state).filter(|_| is_inside) {
             return Next::act(step);
         }
-        if let Some(next) = state.and_then(|state| self.way(capture, state)) {
+        if let Some(next) = self.way(capture, state) {
             return Next::act(next);
         }
         if !is_inside {
             return self.back_or_open(capture);
-        }
-        if let Some(step) = self.alike(capture, state) {
-            return Next::act(step);
         }
         if asks_for_password(capture.snapshot()) && !self.goal.states.is_empty() {
             return Next::Stop(GoStop::Login);
@@ -124,37 +120,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the step that touches a row or link like one that leads to the goal from another page, such as a link in the
-    /// header of a site. Where it leads from here is a guess, which the look afterwards checks. Buttons are left out: one
-    /// with the same name may do something else here.
-    fn alike(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
-        let (snapshot, refs) = (capture.snapshot(), capture.refs());
-        let edges = self.graph.iter().flat_map(|graph| &graph.edges);
-        let leads = edges.filter(|edge| self.goal.states.contains(&edge.to) && self.is_usable(edge));
-        let mut found: Option<(Edge, Target)> = None;
-        for edge in leads {
-            let Some(wanted) = edge.what.as_ref().filter(|a| a.verb == Verb::Tap).and_then(|a| a.target.as_ref())
-            else {
-                continue;
-            };
-            let Some(title) = target::title(wanted).filter(|title| !title.is_empty()) else { continue };
-            let is_same = |r: &&Ref| {
-                let node = &snapshot.nodes[r.node];
-                r.label.title == title && node.role == wanted.role && explore::leads_on(node)
-            };
-            let mut same = refs.iter().filter(is_same);
-            let Some(only) = same.next().filter(|_| same.next().is_none()) else { continue };
-            if found.as_ref().is_none_or(|(best, _)| edge.probability > best.probability) {
-                found = Some((edge.clone(), target::describe(snapshot, only.node)));
-            }
-        }
-        let (edge, here) = found?;
-        let is_new = self.tried.insert(explore::tried_key(capture, &target::key(&here)));
-        let plan = self.touch(capture, Verb::Tap, &here).filter(|_| is_new)?;
-        let guess = Edge { from: state.unwrap_or(edge.from), probability: edge.probability / 2.0, ..edge };
-        Some(Step::of(&guess, plan, self.name_of(guess.to)))
-    }
-
     /// Returns how to dismiss what is in front of the page; `None` if nothing is.
     fn dismissal(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Next> {
         let structures = capture.structures()?;
@@ -163,7 +128,7 @@ impl Walk<'_> {
             state.and_then(|state| self.graph.as_ref()?.interrupts.iter().find(|interrupt| interrupt.state == state));
         let is_foreign = front.dialog && structures.below.as_ref().is_some_and(|below| below.app != front.app);
         let leads_on = state.is_some_and(|state| {
-            self.goal.states.contains(&state) || self.edge_from(state, &|edge| self.is_usable(edge)).is_some()
+            self.goal.states.contains(&state) || self.edge_from(Some(state), &|edge| self.is_usable(edge)).is_some()
         });
         if interrupt.is_none() && !is_foreign && (!front.dialog || leads_on) {
             return None;
@@ -221,7 +186,7 @@ impl Walk<'_> {
     }
 
     /// Returns the next step of the known way.
-    fn way(&mut self, capture: &ScreenCapture, state: i64) -> Option<Step> {
+    fn way(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
         loop {
             let Some(edge) = self.edge_from(state, &|edge| self.is_usable(edge)) else {
                 self.note_what_blocks(state);
@@ -238,7 +203,7 @@ impl Walk<'_> {
     }
 
     /// Notes why no way can be used, if there is one that only a risky element or a text keeps from being used.
-    fn note_what_blocks(&mut self, state: i64) {
+    fn note_what_blocks(&mut self, state: Option<i64>) {
         let allows = |edge: &Edge, risky: bool, text: bool| {
             let Some(action) = &edge.what else { return false };
             self.is_possible(edge)
@@ -303,7 +268,11 @@ impl Walk<'_> {
         // In a browser, Back may lead to pages of other sites that the user saw before.
         let is_browser = self.call.device().check_tabs().is_ok();
         let most = self.explored + if is_browser { 0 } else { MAX_BACKS };
-        let app = self.place.as_ref().map(|place| place.site.clone().unwrap_or_else(|| place.app.clone()));
+        // A site is opened by its name in a browser; on a phone, the app that shows it is.
+        let app = self.place.as_ref().map(|place| match &place.site {
+            Some(site) if is_browser => site.clone(),
+            _ => place.app.clone(),
+        });
         let app = app.filter(|app| self.call.device().check_app(app).is_ok());
         match app {
             Some(app) if !is_inside && !self.opening => self.open(&app),

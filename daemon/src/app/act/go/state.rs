@@ -15,6 +15,9 @@ use afd_experience::visual::path::{RouteQuery, routes};
 use afd_experience::visual::scope::Scope;
 use afd_screen::page::risk::RiskRules;
 
+/// Row id for the page in front if it is no known state.
+pub(super) const UNKNOWN: i64 = -1;
+
 /// A walk in progress.
 pub(super) struct Walk<'a> {
     pub call: &'a Call,
@@ -26,6 +29,8 @@ pub(super) struct Walk<'a> {
     pub place: Option<Scope>,
     /// `None` if nothing is known of the app.
     pub graph: Option<Graph>,
+    /// Ways on from the page in front.
+    pub here: Vec<Edge>,
     pub rules: RiskRules,
     /// Actions that did not lead where they should, by the row id of the state and the key of the action.
     pub failed: HashSet<(i64, String)>,
@@ -73,12 +78,14 @@ impl Walk<'_> {
         self.graph.as_ref()?.states.get(&state).map(|state| state.called().to_owned())
     }
 
-    /// Returns the edge at which a known way from a state to the goal begins. Only edges that a walk may use count.
-    pub(super) fn edge_from(&self, state: i64, is_usable: &dyn Fn(&Edge) -> bool) -> Option<Edge> {
+    /// Returns the edge at which a known way from the page in front to the goal begins. Only edges that a walk may use count.
+    pub(super) fn edge_from(&self, state: Option<i64>, is_usable: &dyn Fn(&Edge) -> bool) -> Option<Edge> {
         let graph = self.graph.as_ref()?;
-        let edges = graph.edges.iter().filter(|edge| is_usable(edge)).cloned().collect();
+        let from = state.unwrap_or(UNKNOWN);
+        let elsewhere = graph.edges.iter().filter(|edge| edge.from != from);
+        let edges = self.here.iter().chain(elsewhere).filter(|edge| is_usable(edge)).cloned().collect();
         let usable = Graph { edges, interrupts: graph.interrupts.clone(), states: BTreeMap::new() };
-        let wanted = RouteQuery { from: state, goals: self.goal.states.clone(), shortest: false, routes: 1 };
+        let wanted = RouteQuery { from, goals: self.goal.states.clone(), shortest: false, routes: 1 };
         routes(&usable, &wanted).into_iter().next()?.edges.first().map(|edge| (*edge).clone())
     }
 }

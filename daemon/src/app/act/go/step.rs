@@ -178,9 +178,12 @@ impl Walk<'_> {
             let is_page = capture.reliable() && capture.structures().is_some_and(|s| !s.front.dialog);
             self.is_behind |= is_page && self.is_named_like_goal(&touched);
         }
-        // Back left the app, so the page before was its first.
-        if verb == Verb::Back && edge.is_none() && !self.is_inside(&capture) {
+        // Back left the app, so the page before was its first; or Back does nothing here.
+        if verb == Verb::Back && edge.is_none() && (is_same || !self.is_inside(&capture)) {
             self.backs = u32::MAX;
+        }
+        if as_expected == Some(false) {
+            self.relearn(&capture).await?;
         }
         self.judge(edge, kind, (state, now), is_same);
         Ok(Taken::Page(Box::new(capture)))

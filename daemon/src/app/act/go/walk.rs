@@ -18,11 +18,13 @@ use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::{Asked, Goal, on_page, resolve};
 use crate::app::visual::{graph, state_ref};
 use crate::app::{Call, Error, Result, scope};
+use afd_experience::visual::graph::Graph;
 use afd_experience::visual::index;
-use afd_experience::visual::scope as scopes;
+use afd_experience::visual::scope::{self as scopes, Known};
 use afd_experience::visual::states;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::pattern;
+use afd_store::{Connection, Result as Stored};
 
 /// Time for which the lease is taken before each step.
 const LEASE: Duration = Duration::from_secs(60);
@@ -100,6 +102,7 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
         goal: Goal::default(),
         place: None,
         graph: None,
+        here: Vec::new(),
         rules: call.core.risk_rules(),
         failed: HashSet::new(),
         scrolled: HashSet::new(),
@@ -124,31 +127,55 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
     walk.result(ended).await
 }
 
+/// The app or site of a goal, what is known of it and of the one in front, and the goal.
+type KnownGoal = (Option<scopes::Scope>, Option<Graph>, Result<Option<Goal>>);
+
+/// Returns the app or site of a goal, what is known of it and of the one in front, and the goal.
+fn known_goal(
+    connection: &Connection,
+    place: Option<scopes::Scope>,
+    front: Option<scopes::Scope>,
+    asked: &Asked,
+) -> Stored<KnownGoal> {
+    let read = |scope: Option<scopes::Scope>| -> Stored<Option<(Known, Graph)>> {
+        let known = scope.map(|scope| scopes::find(connection, &scope)).transpose()?.flatten();
+        known.map(|known| graph::read(connection, &known).map(|graph| (known, graph))).transpose()
+    };
+    let mut goal = Ok(None);
+    let mut graph = None;
+    let mut found = place.clone();
+    if let Some((known, own)) = read(place.clone())? {
+        goal = resolve(connection, &known, &own, asked)?;
+        graph = Some(own);
+    }
+    if let (Ok(None), Asked::State(id)) = (&goal, asked)
+        && let [state] = states::by_id(connection, id)?.as_slice()
+        && let Some(known) = scopes::get(connection, state.app)?
+    {
+        let own = graph::read(connection, &known)?;
+        goal = resolve(connection, &known, &own, asked)?;
+        graph = Some(graph.map_or(own.clone(), |graph| graph.plus(own)));
+        found = Some(known.scope);
+    }
+    if front != place
+        && let Some((_, own)) = read(front)?
+    {
+        graph = Some(graph.map_or(own.clone(), |graph| graph.plus(own)));
+    }
+    Ok((found, graph, goal))
+}
+
 impl Walk<'_> {
-    /// Reads what is known of the app in front, or of the app that the caller names, and resolves the goal in it.
+    /// Reads what is known of the app in front and of the app of the goal, and resolves the goal: in the app that the caller
+    /// names, else in the one in front. The id of a state is enough for one of another app.
     async fn find_goal(&mut self, capture: &ScreenCapture) -> Result<()> {
         let structures = capture.structures();
-        let page = structures.map(|s| s.below.as_ref().unwrap_or(&s.front));
-        let scope = match (&self.params.app, page) {
-            (Some(app), _) => Some(scopes::Scope { app: app.clone(), site: None }),
-            (None, Some(page)) => Some(index::of(page)),
-            (None, None) => None,
-        };
-        self.place.clone_from(&scope);
-        let asked = self.asked.clone();
-        let (graph, goal) = self
-            .call
-            .core
-            .store
-            .read_all(move |c| {
-                let Some(known) = scope.as_ref().map(|scope| scopes::find(c, scope)).transpose()?.flatten() else {
-                    return Ok((None, Ok(None)));
-                };
-                let graph = graph::read(c, &known)?;
-                let goal = resolve(c, &known, &graph, &asked)?;
-                Ok((Some(graph), goal))
-            })
-            .await?;
+        let front = structures.map(|s| index::of(s.below.as_ref().unwrap_or(&s.front)));
+        let named = self.params.app.as_ref().map(|app| scopes::Scope { app: app.clone(), site: None });
+        self.place = named.or_else(|| front.clone());
+        let (asked, place) = (self.asked.clone(), self.place.clone());
+        let (known, graph, goal) = self.call.core.store.read_all(move |c| known_goal(c, place, front, &asked)).await?;
+        self.place = known.or(self.place.take());
         self.graph = graph;
         let (words, field) = self.asked.words();
         let (words, goal) = (words.to_owned(), goal?);
@@ -184,6 +211,15 @@ impl Walk<'_> {
             .hint(hint)
             .details(json!({"path": field, "apps": elsewhere})));
         }
+        Ok(())
+    }
+
+    /// Reads again what is known, after a step led elsewhere: that is known now.
+    pub(super) async fn relearn(&mut self, capture: &ScreenCapture) -> Result<()> {
+        let front = capture.structures().map(|s| index::of(s.below.as_ref().unwrap_or(&s.front)));
+        let (asked, place) = (self.asked.clone(), self.place.clone());
+        let known = self.call.core.store.read_all(move |c| known_goal(c, place, front, &asked)).await?;
+        self.graph = known.1.or(self.graph.take());
         Ok(())
     }
 
@@ -223,6 +259,7 @@ impl Walk<'_> {
                     stopped => Ok(Ended { stopped, cause: None, page: Some(capture) }),
                 };
             }
+            self.look_around(&capture, state).await;
             let chosen = match self.next(&capture, state) {
                 Next::Stop(stopped) => return Ok(Ended { stopped, cause: None, page: Some(capture) }),
                 Next::Act(chosen) => *chosen,

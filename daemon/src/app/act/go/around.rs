@@ -1,0 +1,65 @@
+//! The ways on from the page in front: what the graph knows of it, and what is predicted from other pages.
+
+use std::collections::HashMap;
+
+use super::state::{UNKNOWN, Walk};
+use crate::app::observe::screen_capture::ScreenCapture;
+use afd_experience::prediction::{Effect, Prediction};
+use afd_experience::visual::graph::Edge;
+use afd_proto::vocabulary::Action;
+use afd_screen::page::target;
+
+/// Least probability of a way that was never taken from this page.
+const MIN_GUESS: f64 = 0.3;
+/// Least probability of another way. Less is as good as no way.
+const MIN_WAY: f64 = 0.1;
+
+impl Walk<'_> {
+    /// Finds the ways on from the page in front.
+    pub(super) async fn look_around(&mut self, capture: &ScreenCapture, state: Option<i64>) {
+        let edges = self.graph.iter().flat_map(|graph| &graph.edges);
+        self.here = edges.filter(|edge| Some(edge.from) == state).cloned().collect();
+        // A goal that is on no known page is not on the way to one.
+        if self.goal.states.is_empty() {
+            return;
+        }
+        let mut known: HashMap<(String, i64), usize> = HashMap::new();
+        for (index, edge) in self.here.iter().enumerate() {
+            known.insert((edge.action_key.clone(), edge.to), index);
+        }
+        let from = state.unwrap_or(UNKNOWN);
+        for (action, prediction) in self.call.ways(capture).await {
+            for way in ways(from, &action, &prediction) {
+                match known.get(&(way.action_key.clone(), way.to)) {
+                    Some(index) => {
+                        let edge = &mut self.here[*index];
+                        edge.probability = edge.probability.max(way.probability);
+                    }
+                    None => self.here.push(way),
+                }
+            }
+        }
+    }
+}
+
+/// Returns an edge for each known page to which an action may lead.
+fn ways<'a>(from: i64, action: &'a Action, prediction: &'a Prediction) -> impl Iterator<Item = Edge> + 'a {
+    let least = if prediction.is_guess() { MIN_GUESS } else { MIN_WAY };
+    prediction.likely.iter().filter(move |one| one.probability >= least).filter_map(move |one| {
+        let Effect::Page(destination) = &one.effect else { return None };
+        Some(Edge {
+            from,
+            to: destination.state?,
+            action_key: target::action_key(action),
+            action: target::sentence(action),
+            what: Some(action.clone()),
+            count: 0,
+            attempts: prediction.attempts,
+            success_rate: one.probability,
+            probability: one.probability,
+            mean_ms: None,
+            last_used: None,
+            extra: None,
+        })
+    })
+}
