@@ -149,6 +149,52 @@ fn surprise_is_reported_and_another_way_is_taken() {
 }
 
 #[test]
+fn id_of_a_state_is_enough_for_one_of_another_app() {
+    let world = World::with(phone(), "");
+    let mut client = world.client();
+    learn(&mut client, &world, &["Library", "Maps"]);
+    let states = client.ok("visual.states", json!({"app": PACKAGE}));
+    let maps = states["states"].as_array().expect("states").iter().find(|s| s["title"] == "Maps").expect("is known");
+    client.ok("act.launch", json!({"package": "com.android.settings", "then": "outline"}));
+    let named = json!({"state": maps["id"], "app": "com.android.settings"});
+    client.fails("act.goTo", named, "NOT_FOUND");
+    let walk = client.ok("act.goTo", json!({"state": maps["id"]}));
+    assert_eq!((&walk["arrived"], world.phone.page()), (&json!(true), "maps".to_owned()), "{walk}");
+}
+
+/// On the second page, a row leads where it led from the first one, but a button with the same name does something else.
+#[test]
+fn rows_may_lead_where_they_led_elsewhere_but_buttons_are_not_tried() {
+    for (kind, arrives) in [("list", true), ("button", false)] {
+        let element = |label: &str, goes: &str| match kind {
+            "list" => json!({"type": "list", "id": "menu", "rows": [{"title": label, "do": {"goto": goes}}]}),
+            _ => json!({"type": "button", "id": "go", "text": label, "do": {"goto": goes}}),
+        };
+        let end = |title: &str| json!({"activity": ".End", "title": title, "body": [{"type": "text", "id": title, "text": title}]});
+        let app = json!({"package": "org.example.twins", "label": "Twins", "start": "one", "pages": {
+            "one": {"activity": ".Main", "title": "One", "body": [element("Onward", "goal")]},
+            "two": {"activity": ".Main", "title": "Two", "body": [
+                {"type": "text", "id": "other", "text": "Another page"}, {"type": "text", "id": "more", "text": "With more"},
+                element("Onward", if arrives { "goal" } else { "wrong" })]},
+            "goal": end("Goal"), "wrong": end("Wrong")}});
+        let app = serde_json::from_value(app).expect("an app");
+        let world = World::with(TestPhone::with(|setup| setup.apps.push(app)), "");
+        let mut client = world.client();
+        for _ in 0..3 {
+            client.ok("act.launch", json!({"package": "org.example.twins", "then": "outline"}));
+            client.ok("act.tap", json!({"value": "Onward", "then": "outline"}));
+            client.ok("act.back", json!({"then": "outline"}));
+        }
+        world.phone.scene("org.example.twins", Some("two"));
+        let walk = client.ok("act.goTo", json!({"state": "Goal"}));
+        let seen: Vec<String> = world.phone.lock().inputs.iter().map(|i| i.page.clone()).collect();
+        assert_eq!(walk["arrived"], true, "{kind}: {walk}");
+        let tapped_there = world.phone.lock().inputs.iter().any(|i| i.kind == "tap" && i.page.ends_with("/two"));
+        assert_eq!(tapped_there, arrives, "{kind}: {walk} {seen:?}");
+    }
+}
+
+#[test]
 fn pop_ups_and_dialogs_of_other_apps_are_dismissed_without_agreeing() {
     let world = World::with(phone(), "");
     let mut client = world.client();

@@ -29,7 +29,7 @@ pub(super) struct Planner<'a> {
     /// Number of times that an action led from a structure to another one.
     counts: HashMap<(String, String), HashMap<String, u32>>,
     /// The actions, by their keys.
-    actions: HashMap<String, Value>,
+    actions: HashMap<String, &'a Step>,
     now: i64,
 }
 
@@ -46,9 +46,9 @@ impl<'a> Planner<'a> {
     }
 
     /// Counts a step.
-    pub(super) fn learn(&mut self, step: &Step) {
-        let key = key(&step.action);
-        self.actions.entry(key.clone()).or_insert_with(|| step.action.clone());
+    pub(super) fn learn(&mut self, step: &'a Step) {
+        let key = key(step);
+        self.actions.entry(key.clone()).or_insert(step);
         let (from, to) = (self.structure(&step.from), self.structure(&step.to));
         *self.counts.entry((from, key)).or_default().entry(to).or_default() += 1;
     }
@@ -64,8 +64,8 @@ impl<'a> Planner<'a> {
             }
             let (action, to) = loop {
                 let (action, to) = self.next(&here, goal, &failed)?;
-                if let Some(point) = point_of(player, self.now, &self.actions[&action]) {
-                    perform(player, &self.actions[&action], point, self.now);
+                if let Some(point) = point_of(player, self.now, self.actions[&action]) {
+                    perform(player, self.actions[&action], point, self.now);
                     break (action, to);
                 }
                 failed.insert((here.clone(), action));
@@ -127,17 +127,16 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Returns the key of an action: its type, the target's id, class and text, and where it scrolls or what it launches.
-fn key(action: &Value) -> String {
-    let target = &action["target"];
-    let how = [&action["direction"], &action["name"], &action["intent"]];
-    format!("{} {} {} {} {how:?}", action["type"], target["rid"], target["cls"], target["text"])
+/// Returns the key of a step's action, with where it scrolls, which key it presses, or what it launches.
+fn key(step: &Step) -> String {
+    let how = ["direction", "name", "intent"].map(|name| &step.action[name]);
+    format!("{} {how:?}", step.key())
 }
 
 /// Returns where the target of an action is on the screen; any point for an action without one, `None` if it is not in sight.
-fn point_of(player: &Player, now: i64, action: &Value) -> Option<(f32, f32)> {
-    let target = &action["target"];
-    if target.is_null() || action["type"] == "scroll" {
+fn point_of(player: &Player, now: i64, step: &Step) -> Option<(f32, f32)> {
+    let target = &step.action["target"];
+    if target.is_null() || step.kind() == "scroll" {
         return Some((0.0, 0.0));
     }
     fn find<'a>(node: &'a Node, target: &Value) -> Option<&'a Node> {
@@ -151,20 +150,16 @@ fn point_of(player: &Player, now: i64, action: &Value) -> Option<(f32, f32)> {
     player.scene(now).windows.iter().find_map(|window| find(&window.root, target)).map(|node| node.bounds.center())
 }
 
-fn perform(player: &mut Player, action: &Value, (x, y): (f32, f32), now: i64) {
+fn perform(player: &mut Player, step: &Step, (x, y): (f32, f32), now: i64) {
     let scene = player.scene(now).clone();
     let hit = scene.hit(x, y).map(|(_, node)| node);
-    let text = |name: &str| action[name].as_str().unwrap_or_default().to_owned();
-    let (direction, intent) = (text("direction"), text("intent"));
-    let package = intent.split_whitespace().find_map(|word| word.split_once('/')).map_or("", |(package, _)| package);
-    let input = match action["type"].as_str().unwrap_or_default() {
+    let input = match step.kind() {
         "touch" => Played::Touch(false, hit, (x, y)),
         "long_touch" => Played::Touch(true, hit, (x, y)),
-        "scroll" => Played::Scroll(&direction),
+        "scroll" => Played::Scroll(step.action["direction"].as_str().unwrap_or_default()),
         "set_text" => Played::Text,
         "key" => Played::Back,
-        "intent" => Played::Launch(package),
-        _ => Played::Stop,
+        _ => step.package().map_or(Played::Stop, Played::Launch),
     };
     player.play(input, now);
 }

@@ -329,9 +329,9 @@ impl<'a> Replay<'a> {
         self.handed.actions += 1;
         self.handed.same_page += usize::from(from.structure == to.structure);
         let is_right = |predicted: Option<&str>| usize::from(predicted == Some(to.structure.as_str()));
-        self.handed.by_activity += is_right(winner(self.by_activity.get(&(from.activity.clone(), action(step)))));
-        self.handed.by_element += is_right(winner(self.by_element.get(&action(step))));
-        self.handed.by_ids += is_right(winner(self.by_ids.get(&(ids(from), action(step)))));
+        self.handed.by_activity += is_right(winner(self.by_activity.get(&(from.activity.clone(), step.key()))));
+        self.handed.by_element += is_right(winner(self.by_element.get(&step.key())));
+        self.handed.by_ids += is_right(winner(self.by_ids.get(&(ids(from), step.key()))));
         let log = self.client.ok("memory.log", json!({"limit": 1}));
         let done = &log["events"][0]["action"];
         let predictions = told["predictions"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -364,9 +364,9 @@ impl<'a> Replay<'a> {
     }
 
     fn remember(&mut self, step: &Step, from: &'a Screen, to: &'a Screen) {
-        vote(self.by_activity.entry((from.activity.clone(), action(step))).or_default(), &to.structure);
-        vote(self.by_element.entry(action(step)).or_default(), &to.structure);
-        vote(self.by_ids.entry((ids(from), action(step))).or_default(), &to.structure);
+        vote(self.by_activity.entry((from.activity.clone(), step.key())).or_default(), &to.structure);
+        vote(self.by_element.entry(step.key()).or_default(), &to.structure);
+        vote(self.by_ids.entry((ids(from), step.key())).or_default(), &to.structure);
         if from.structure != to.structure
             && step.action["type"] == "touch"
             && let Some(node) = from.nodes.iter().find(|n| Some(n.0) == step.action["target"]["id"].as_i64())
@@ -397,12 +397,6 @@ fn ids(screen: &Screen) -> String {
     let visible = screen.nodes.iter().filter(|node| !node.7.contains('i'));
     visible.filter_map(|node| node.3.as_deref()).for_each(|id| *counts.entry(id).or_default() += 1);
     format!("{counts:?}")
-}
-
-/// Returns the key of an action: its type and the target's id, class and text.
-fn action(step: &Step) -> String {
-    let target = &step.action["target"];
-    format!("{} {} {} {}", step.action["type"], target["rid"], target["cls"], target["text"])
 }
 
 /// Returns the key of a node: id, class, text and description.

@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use afd_phone::layout::Rng;
 use afd_phone::recording::Recording;
 use afd_screen::page::structure::Structure;
-use serde_json::Value;
 
 use super::disturb::disturb;
 use super::structure_of;
@@ -30,12 +29,6 @@ pub struct Score {
     pub robust_learning: f64,
 }
 
-/// Returns the key that identifies an action of a recording: its type and the target's id, class and text.
-fn action(value: &Value) -> String {
-    let target = &value["target"];
-    format!("{} {} {} {}", value["type"], target["rid"], target["cls"], target["text"])
-}
-
 /// Scores a recording: the first 60 % of its steps train the prediction, the rest test it. Screens are learned
 /// throughout, in chronological order.
 pub fn score(recording: &Recording) -> Score {
@@ -53,7 +46,7 @@ pub fn score(recording: &Recording) -> Score {
         let next = recording.screens[&step.to].structure.as_str();
         pairs.insert((from, recording.screens[&step.from].structure.as_str()));
         pairs.insert((to, next));
-        let vote = votes.entry((from, action(&step.action))).or_default();
+        let vote = votes.entry((from, step.key())).or_default();
         if i >= train {
             // Of equally frequent structures, the one that occurred first wins.
             let best = vote.iter().rev().max_by_key(|(_, count)| *count);

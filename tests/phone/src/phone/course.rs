@@ -3,6 +3,7 @@
 use super::Phone;
 use crate::app::Action;
 use crate::layout::{self, ROW};
+use crate::recording::play::Played;
 
 impl Phone {
     pub(super) fn run(&mut self, run: &Action) {
@@ -101,6 +102,7 @@ impl Phone {
     }
 
     pub(super) fn go_back(&mut self) {
+        self.play(Played::Back);
         self.ui_seq += 1;
         if self.dialog.take().is_some() || self.focus.take().is_some() {
             return;

@@ -54,7 +54,7 @@ impl Phone {
     }
 
     /// Passes an input to the recording that is played.
-    fn play(&mut self, input: Played<'_>) {
+    pub(super) fn play(&mut self, input: Played<'_>) {
         let now = self.clock.now_ms();
         if let Some(player) = &mut self.player {
             player.play(input, now);
@@ -104,7 +104,6 @@ impl Phone {
     /// Presses the Back button.
     pub fn back(&mut self) {
         self.record("back", None, String::new());
-        self.play(Played::Back);
         self.go_back();
     }
 
@@ -160,10 +159,7 @@ impl Phone {
     pub fn key(&mut self, code: i64) {
         self.record("key", None, code.to_string());
         match code {
-            4 => {
-                self.play(Played::Back);
-                self.go_back();
-            }
+            4 => self.go_back(),
             3 => self.go_home(),
             66 => self.focus = None,
             67 => {

@@ -69,6 +69,12 @@ impl Step {
         self.action["type"].as_str().unwrap_or_default()
     }
 
+    /// Returns a key of the action: its type and the target's id, class and text.
+    pub fn key(&self) -> String {
+        let target = &self.action["target"];
+        format!("{} {} {} {}", self.action["type"], target["rid"], target["cls"], target["text"])
+    }
+
     /// Returns the package that the step launches; `None` if it launches none.
     pub fn package(&self) -> Option<&str> {
         let intent = self.action["intent"].as_str()?;

@@ -205,3 +205,79 @@ fn is_target(hit: Option<&Node>, (x, y): (f32, f32), target: &Value, closeness: 
         Closeness::Place => is_kind && bounds == hit.bounds,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Returns a screen with a row; screens of one letter have one structure.
+    fn screen(name: &str, row: &str) -> Value {
+        json!({"state_str": name, "structure": name[..1], "activity": "org.example/.Main", "package": "org.example", "nodes": [
+            [0, -1, "android.widget.FrameLayout", null, null, null, [0, 0, 100, 200], ""],
+            [1, 0, "android.widget.TextView", "org.example:id/row", row, null, [0, 0, 100, 50], "c"]]})
+    }
+
+    fn touch(row: &str) -> Value {
+        json!({"type": "touch", "target": {"cls": "android.widget.TextView", "rid": "org.example:id/row", "text": row, "desc": null, "bounds": [0, 0, 100, 50]}})
+    }
+
+    fn player(steps: &[(Value, &str, &str)], late_ms: u32) -> Player {
+        let screens = [screen("a1", "Tea"), screen("a2", "Tea"), screen("b1", "Cups"), screen("c1", "Pots")];
+        let screens = screens.map(|screen| serde_json::from_value::<Screen>(screen).expect("a screen"));
+        let screens = screens.into_iter().map(|screen| (screen.state_str.clone(), screen)).collect();
+        let step = |(action, from, to): &(Value, &str, &str)| Step {
+            action: action.clone(),
+            from: (*from).to_owned(),
+            to: (*to).to_owned(),
+            noop: false,
+        };
+        let steps: Vec<Step> = steps.iter().map(step).collect();
+        let all = 0..steps.len();
+        let recording = Recording { name: "made".to_owned(), size: (100, 200), screens, steps };
+        Player::new(Arc::new(recording), all, late_ms).expect("plays")
+    }
+
+    fn tap(player: &mut Player, now: i64) {
+        let scene = player.scene(now).clone();
+        player.play(Played::Touch(false, scene.hit(10.0, 10.0).map(|(_, node)| node), (10.0, 10.0)), now);
+    }
+
+    #[test]
+    fn input_leads_where_it_led_also_from_an_alike_screen_and_otherwise_nowhere() {
+        let mut player = player(&[(touch("Tea"), "a1", "b1"), (json!({"type": "key", "name": "BACK"}), "b1", "a2")], 0);
+        tap(&mut player, 0);
+        assert_eq!(player.name(0), "b1");
+        tap(&mut player, 0);
+        assert_eq!(player.name(0), "b1", "a tap was not recorded here");
+        player.play(Played::Back, 0);
+        assert_eq!(player.name(0), "a2");
+        tap(&mut player, 0);
+        assert_eq!(player.name(0), "b1", "the screen has the structure of the one on which it was recorded");
+    }
+
+    #[test]
+    fn several_outcomes_come_in_turn_and_an_app_is_launched_from_everywhere() {
+        let launch = json!({"type": "intent", "intent": "am start org.example/org.example.Main"});
+        let mut player = player(&[(touch("Tea"), "a1", "b1"), (launch, "b1", "a1"), (touch("Tea"), "a1", "c1")], 0);
+        for outcome in ["b1", "c1", "b1"] {
+            tap(&mut player, 0);
+            assert_eq!(player.name(0), outcome);
+            player.play(Played::Launch("org.example"), 0);
+            assert_eq!(player.name(0), "a1");
+        }
+        assert!(player.has_app("org.example") && !player.has_app("org.other"));
+    }
+
+    #[test]
+    fn pages_come_late_if_asked_and_where_the_recording_shows_them_a_step_later() {
+        let mut slow = player(&[(touch("Tea"), "a1", "b1")], 300);
+        tap(&mut slow, 1_000);
+        assert_eq!((slow.name(1_299), slow.is_still(1_299)), ("a1", false));
+        assert_eq!((slow.name(1_300), slow.is_still(1_300)), ("b1", true));
+        assert!(slow.changes(1_300) > slow.changes(1_299));
+        let mut recorded = player(&[(touch("Tea"), "a1", "b1"), (touch("Pots"), "c1", "a1")], 0);
+        tap(&mut recorded, 1_000);
+        assert_eq!((recorded.name(1_000), recorded.name(1_500)), ("b1", "c1"));
+    }
+}

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::explore;
 use super::state::{UNKNOWN, Walk};
 use crate::app::observe::screen_capture::ScreenCapture;
 use afd_experience::prediction::{Effect, Prediction};
 use afd_experience::visual::graph::Edge;
-use afd_proto::vocabulary::Action;
+use afd_proto::vocabulary::{Action, Verb};
 use afd_screen::page::target;
 
 /// Least probability of a way that was never taken from this page.
@@ -29,6 +30,9 @@ impl Walk<'_> {
         }
         let from = state.unwrap_or(UNKNOWN);
         for (action, prediction) in self.call.ways(capture).await {
+            if prediction.is_guess() && !may_guess(capture, &action) {
+                continue;
+            }
             for way in ways(from, &action, &prediction) {
                 match known.get(&(way.action_key.clone(), way.to)) {
                     Some(index) => {
@@ -39,6 +43,19 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+}
+
+/// Returns whether an action may be taken on this page because of what it did on others. Of elements, only rows and links are:
+/// a button with the same name may do something else here.
+fn may_guess(capture: &ScreenCapture, action: &Action) -> bool {
+    let (snapshot, refs) = (capture.snapshot(), capture.refs());
+    match &action.target {
+        Some(wanted) => {
+            let found = target::locate(snapshot, refs, wanted).map(|index| &snapshot.nodes[refs[index].node]);
+            action.verb == Verb::Tap && found.is_some_and(explore::leads_on)
+        }
+        None => matches!(action.verb, Verb::Back | Verb::Launch),
     }
 }
 

@@ -183,7 +183,7 @@ impl Walk<'_> {
             self.backs = u32::MAX;
         }
         if as_expected == Some(false) {
-            self.relearn(&capture).await?;
+            self.relearn(&capture).await;
         }
         self.judge(edge, kind, (state, now), is_same);
         Ok(Taken::Page(Box::new(capture)))

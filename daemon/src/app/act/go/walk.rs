@@ -127,56 +127,68 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
     walk.result(ended).await
 }
 
-/// The app or site of a goal, what is known of it and of the one in front, and the goal.
-type KnownGoal = (Option<scopes::Scope>, Option<Graph>, Result<Option<Goal>>);
+/// Returns the app or site in front, or the one below a dialog.
+fn scope_in_front(capture: &ScreenCapture) -> Option<scopes::Scope> {
+    capture.structures().map(|s| index::of(s.below.as_ref().unwrap_or(&s.front)))
+}
 
-/// Returns the app or site of a goal, what is known of it and of the one in front, and the goal.
+/// An app or site, if it is known, and its graph.
+type Place = Option<(Known, Graph)>;
+
+/// Returns what is known of an app or site.
+fn known_of(connection: &Connection, scope: Option<&scopes::Scope>) -> Stored<Place> {
+    let known = scope.map(|scope| scopes::find(connection, scope)).transpose()?.flatten();
+    known.map(|known| graph::read(connection, &known).map(|graph| (known, graph))).transpose()
+}
+
+/// Returns the goal, and what is known of its app or site. It is looked up in `place`; with `anywhere`, the id of a state is
+/// enough for one of another app.
 fn known_goal(
     connection: &Connection,
-    place: Option<scopes::Scope>,
-    front: Option<scopes::Scope>,
-    asked: &Asked,
-) -> Stored<KnownGoal> {
-    let read = |scope: Option<scopes::Scope>| -> Stored<Option<(Known, Graph)>> {
-        let known = scope.map(|scope| scopes::find(connection, &scope)).transpose()?.flatten();
-        known.map(|known| graph::read(connection, &known).map(|graph| (known, graph))).transpose()
+    place: Option<&scopes::Scope>,
+    (asked, anywhere): (&Asked, bool),
+) -> Stored<(Place, Result<Option<Goal>>)> {
+    let found = known_of(connection, place)?;
+    let goal = match &found {
+        Some((known, graph)) => resolve(connection, known, graph, asked)?,
+        None => Ok(None),
     };
-    let mut goal = Ok(None);
-    let mut graph = None;
-    let mut found = place.clone();
-    if let Some((known, own)) = read(place.clone())? {
-        goal = resolve(connection, &known, &own, asked)?;
-        graph = Some(own);
-    }
-    if let (Ok(None), Asked::State(id)) = (&goal, asked)
+    if let (Ok(None), Asked::State(id), true) = (&goal, asked, anywhere)
         && let [state] = states::by_id(connection, id)?.as_slice()
         && let Some(known) = scopes::get(connection, state.app)?
     {
-        let own = graph::read(connection, &known)?;
-        goal = resolve(connection, &known, &own, asked)?;
-        graph = Some(graph.map_or(own.clone(), |graph| graph.plus(own)));
-        found = Some(known.scope);
+        let graph = graph::read(connection, &known)?;
+        let goal = resolve(connection, &known, &graph, asked)?;
+        return Ok((Some((known, graph)), goal));
     }
-    if front != place
-        && let Some((_, own)) = read(front)?
-    {
-        graph = Some(graph.map_or(own.clone(), |graph| graph.plus(own)));
-    }
-    Ok((found, graph, goal))
+    Ok((found, goal))
+}
+
+/// Adds what is known of the app or site in front to the graph of the goal's, unless it is the same.
+fn with_front(connection: &Connection, graph: Place, front: Option<&scopes::Scope>) -> Stored<Option<Graph>> {
+    let is_other = graph.as_ref().is_none_or(|(known, _)| Some(&known.scope) != front);
+    let other = if is_other { known_of(connection, front)? } else { None };
+    Ok(match (graph, other) {
+        (Some((_, graph)), Some((_, other))) => Some(graph.plus(other)),
+        (graph, other) => graph.or(other).map(|(_, graph)| graph),
+    })
 }
 
 impl Walk<'_> {
     /// Reads what is known of the app in front and of the app of the goal, and resolves the goal: in the app that the caller
     /// names, else in the one in front. The id of a state is enough for one of another app.
     async fn find_goal(&mut self, capture: &ScreenCapture) -> Result<()> {
-        let structures = capture.structures();
-        let front = structures.map(|s| index::of(s.below.as_ref().unwrap_or(&s.front)));
+        let front = scope_in_front(capture);
         let named = self.params.app.as_ref().map(|app| scopes::Scope { app: app.clone(), site: None });
-        self.place = named.or_else(|| front.clone());
-        let (asked, place) = (self.asked.clone(), self.place.clone());
-        let (known, graph, goal) = self.call.core.store.read_all(move |c| known_goal(c, place, front, &asked)).await?;
-        self.place = known.or(self.place.take());
-        self.graph = graph;
+        let (asked, is_named) = (self.asked.clone(), named.is_some());
+        let place = named.or_else(|| front.clone());
+        let read = move |c: &Connection| {
+            let (found, goal) = known_goal(c, place.as_ref(), (&asked, !is_named))?;
+            let place = found.as_ref().map(|(known, _)| known.scope.clone()).or(place);
+            Ok((place, with_front(c, found, front.as_ref())?, goal))
+        };
+        let goal;
+        (self.place, self.graph, goal) = self.call.core.store.read_all(read).await?;
         let (words, field) = self.asked.words();
         let (words, goal) = (words.to_owned(), goal?);
         if goal.is_none() && matches!(self.asked, Asked::State(_)) {
@@ -214,13 +226,15 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reads again what is known, after a step led elsewhere: that is known now.
-    pub(super) async fn relearn(&mut self, capture: &ScreenCapture) -> Result<()> {
-        let front = capture.structures().map(|s| index::of(s.below.as_ref().unwrap_or(&s.front)));
-        let (asked, place) = (self.asked.clone(), self.place.clone());
-        let known = self.call.core.store.read_all(move |c| known_goal(c, place, front, &asked)).await?;
-        self.graph = known.1.or(self.graph.take());
-        Ok(())
+    /// Reads the graphs again after a step led elsewhere: that is known now. If they cannot be read, the walk goes on with
+    /// what it knew.
+    pub(super) async fn relearn(&mut self, capture: &ScreenCapture) {
+        let (place, front) = (self.place.clone(), scope_in_front(capture));
+        let read = move |c: &Connection| with_front(c, known_of(c, place.as_ref())?, front.as_ref());
+        match self.call.core.store.read_all(read).await {
+            Ok(graph) => self.graph = graph.or(self.graph.take()),
+            Err(error) => tracing::debug!(%error, "cannot read the graph again"),
+        }
     }
 
     /// Returns the other apps in which the goal is known, for the error.
