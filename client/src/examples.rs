@@ -75,6 +75,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("verify top-activity", "afctl verify top-activity --expected Settings"),
     ("verify node-exists", "afctl verify node-exists --by resId --value switch_widget"),
     ("recover", "afctl recover relaunch --package com.android.settings"),
+    ("recover auto", "afctl recover auto"),
     ("recover back", "afctl recover back --times 2"),
     ("recover home", "afctl recover home"),
     ("recover relaunch", "afctl recover relaunch --package com.android.settings"),

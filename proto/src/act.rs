@@ -27,6 +27,9 @@ pub trait ActCall {
 pub trait WithLook {
     /// Sets the outcome.
     fn set_look(&mut self, look: Look);
+
+    /// Sets what was done to recover before the action, in one sentence.
+    fn set_recovery(&mut self, _recovery: String) {}
 }
 
 /// Implements [`WithLook`] for types with a field `look`.
@@ -41,7 +44,17 @@ macro_rules! with_look {
 }
 pub(crate) use with_look;
 
-with_look!(ActResult, ScrollToResult, ShellResult, PageToolResult);
+with_look!(ScrollToResult, ShellResult, PageToolResult);
+
+impl WithLook for ActResult {
+    fn set_look(&mut self, look: Look) {
+        self.look = Some(look);
+    }
+
+    fn set_recovery(&mut self, recovery: String) {
+        self.recovery = Some(recovery);
+    }
+}
 
 words! {
     /// Form in which an action returns the resulting page.
@@ -131,6 +144,9 @@ act_params! {
         pub y: Option<f64>,
         /// Duration of the press, in milliseconds; only for `act.longPress`.
         pub duration_ms: Option<u32> where 1..=60_000 = 500,
+        /// Whether to recover and try again if the target is missing or covered. Nothing that was sent is repeated.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub recover: bool,
     }
 
     /// Parameters of `act.swipe`; positions are in device pixels from the top left of the screen.
@@ -176,6 +192,9 @@ act_params! {
         /// Duration of the drag, in milliseconds. The drag is a slow swipe, because the service cannot hold an element
         /// before moving it.
         pub duration_ms: Option<u32> where 1..=60_000 = 1000,
+        /// Whether to recover and try again if the target is missing or covered. Nothing that was sent is repeated.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub recover: bool,
     }
 
     /// Parameters of `act.scroll`.
@@ -274,6 +293,9 @@ act_params! {
         /// visible in a field that is not a password field. Unless the field is a password field, its final content is
         /// compared with the text, and the call fails if they differ.
         pub text: Secret,
+        /// Whether to recover and try again if the target is missing or covered. Nothing that was sent is repeated.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub recover: bool,
     }
 
     /// Parameters of `act.upload`.
@@ -287,6 +309,9 @@ act_params! {
         /// Files to give to the page, below a directory that the setting `browser.upload_dirs` names: absolute paths, or
         /// paths relative to such a directory. Their names are not stored.
         pub files: Vec<String>,
+        /// Whether to recover and try again if the target is missing or covered. Nothing that was sent is repeated.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub recover: bool,
     }
 
     /// Parameters of `act.tab`.
@@ -366,6 +391,8 @@ wire! {
         /// Whether the name of the element says that it deletes, pays, sends, signs out or the like.
         #[serde(default, skip_serializing_if = "is_false")]
         pub risky: bool,
+        /// What was done to recover before the action, in one sentence; absent if nothing was.
+        pub recovery: Option<String>,
         /// Duration of the action, including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the action; only with `then`.

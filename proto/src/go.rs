@@ -30,6 +30,9 @@ act_params! {
         /// Whether elements that are marked as risky may be touched.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub allow_risky: bool,
+        /// Whether to relaunch the app, once, where the walk would end without a way on.
+        #[serde(default, skip_serializing_if = "crate::act::is_false")]
+        pub recover: bool,
         /// Maximum duration, in milliseconds; a step that has begun is completed.
         pub timeout_ms: Option<u64> where 1..=600_000 = 120_000,
     }
@@ -80,6 +83,8 @@ words! {
         Scroll = "scroll",
         /// Opens the app or the address.
         Open = "open",
+        /// Relaunches the app where no way led on.
+        Recover = "recover",
     }
 }
 

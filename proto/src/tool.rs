@@ -241,11 +241,11 @@ pub(crate) const STOP: Tool = Tool {
     sends: r#"{}"#,
 };
 
-pub(crate) const RECOVER_BACK: Tool = Tool {
-    name: "af_recover_back",
+pub(crate) const RECOVER: Tool = Tool {
+    name: "af_recover",
     toolset: Toolset::Gestures,
-    about: "Press Back to recover from a failure. afd remembers whether it helped.",
-    takes: &[],
+    about: "Recover from the last failure: what fixed it here before, else close what is in front, go back, or relaunch.",
+    takes: &["app"],
     sends: r#"{"then":"outline"}"#,
 };
 

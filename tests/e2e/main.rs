@@ -12,6 +12,7 @@ mod clients;
 mod command_line;
 mod conversation;
 mod crash;
+mod curing;
 mod disks;
 mod docs;
 mod endurance;

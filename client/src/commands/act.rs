@@ -148,6 +148,9 @@ pub struct Fill {
     /// Property that identifies the field [default: ref for an alias, else label]
     #[arg(long, value_enum)]
     by: Option<By>,
+    /// Recover and try again if the target is missing or covered
+    #[arg(long)]
+    recover: bool,
     #[command(flatten)]
     key: Key,
 }
@@ -254,6 +257,9 @@ pub struct Upload {
     /// Property that identifies the element [default: ref for an alias, else label]
     #[arg(long, value_enum)]
     by: Option<By>,
+    /// Recover and try again if the target is missing or covered
+    #[arg(long)]
+    recover: bool,
     #[command(flatten)]
     key: Key,
 }
@@ -307,11 +313,12 @@ impl PageTool {
 
 impl Upload {
     fn params(self) -> UploadParams {
-        let Upload { what, files, by, key } = self;
+        let Upload { what, files, by, recover, key } = self;
         UploadParams {
             by,
             value: what,
             files,
+            recover,
             request_key: key.request_key,
             then: key.then,
             strict: key.strict,
@@ -381,10 +388,11 @@ impl Group for Act {
                 strict: key.strict,
                 ..TextParams::default()
             }),
-            Act::Fill(Fill { value, text, by, key }) => Call::of::<ActFill>(FillParams {
+            Act::Fill(Fill { value, text, by, recover, key }) => Call::of::<ActFill>(FillParams {
                 by,
                 value,
                 text: Secret::new(text),
+                recover,
                 request_key: key.request_key,
                 then: key.then,
                 strict: key.strict,

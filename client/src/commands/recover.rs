@@ -1,8 +1,8 @@
 //! The `recover` commands.
 
 use afd_proto::act::{AppParams, PlainParams};
-use afd_proto::recover::{BackParams, RecoverBack, RecoverHome, RecoverRelaunch};
-use clap::Subcommand;
+use afd_proto::recover::{BackParams, RecoverAuto, RecoverAutoParams, RecoverBack, RecoverHome, RecoverRelaunch};
+use clap::{Args, Subcommand};
 
 use super::act::Key;
 use super::{Call, Group};
@@ -31,6 +31,24 @@ pub enum Recover {
         #[command(flatten)]
         key: Key,
     },
+    /// Do what fixed the last failure here before, else close what is in front, go back, relaunch; each checked
+    Auto(Auto),
+}
+
+/// Options for `auto`.
+#[derive(Debug, Args)]
+pub struct Auto {
+    /// Package of the app that should be in front [default: the app in which the failure occurred]
+    #[arg(long)]
+    app: Option<String>,
+    /// Maximum number of actions
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u32>,
+    /// Also touch elements that are marked as risky, and leave pages that have a field with text
+    #[arg(long)]
+    allow_risky: bool,
+    #[command(flatten)]
+    key: Key,
 }
 
 impl Group for Recover {
@@ -44,6 +62,17 @@ impl Group for Recover {
             }
             Recover::Relaunch { package, key: Key { request_key, then, strict } } => {
                 Call::of::<RecoverRelaunch>(AppParams { package, request_key, then, strict, ..AppParams::default() })
+            }
+            Recover::Auto(Auto { app, max_steps, allow_risky, key: Key { request_key, then, strict } }) => {
+                Call::of::<RecoverAuto>(RecoverAutoParams {
+                    app,
+                    max_steps,
+                    allow_risky,
+                    request_key,
+                    then,
+                    strict,
+                    ..RecoverAutoParams::default()
+                })
             }
         }
     }

@@ -16,7 +16,9 @@ use afd_proto::observe::{
     ObserveTop, ObserveWait, Page, PageText, Refs, Screen, Top, WaitResult,
 };
 use afd_proto::picture::{ObserveScreenshot, Screenshot};
-use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult};
+use afd_proto::recover::{
+    RecoverAuto, RecoverAutoResult, RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult, RecoverStep,
+};
 use afd_proto::rows::{RefRow, RefRows, Row, ScreenRows};
 use afd_proto::verify::{VerifyElement, VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity};
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
@@ -65,6 +67,7 @@ human! {
     RecoverBack => |r| recovered(RecoverBack::INFO.name, r);
     RecoverHome => |r| recovered(RecoverHome::INFO.name, r);
     RecoverRelaunch => |r| recovered(RecoverRelaunch::INFO.name, r);
+    RecoverAuto => recovered_on_its_own;
 }
 
 /// Returns a method's verb in its command-line form.
@@ -224,9 +227,10 @@ fn done(op: &str, result: &str, on: Option<&Target>, duration_ms: u64, replayed:
 }
 
 pub(super) fn acted(op: &str, reply: &Reply<ActResult>) -> String {
-    let ActResult { result, target, duration_ms, replayed, moved, risky, look, .. } = &reply.body;
+    let ActResult { result, target, duration_ms, replayed, moved, risky, recovery, look, .. } = &reply.body;
+    let recovery: String = recovery.iter().map(|text| safe::line(text) + "\n").collect();
     let risk = if *risky { paint(WARN, "this was marked as risky") + "\n" } else { String::new() };
-    done(op, result, target.as_ref(), *duration_ms, *replayed, *moved) + &risk + &looked(look.as_ref())
+    recovery + &done(op, result, target.as_ref(), *duration_ms, *replayed, *moved) + &risk + &looked(look.as_ref())
 }
 
 /// Renders the page that an action led to, if the call asked for it.
@@ -318,4 +322,21 @@ fn recovered(op: &str, reply: &Reply<RecoverResult>) -> String {
     let RecoverResult { result, failure_cause, look, .. } = &reply.body;
     let about = failure_cause.as_ref().map(|cause| format!(" after {cause}")).unwrap_or_default();
     format!("{} recover {}{about}: {result}\n", paint(GOOD, "done"), verb(op)) + &looked(look.as_ref())
+}
+
+fn recovered_on_its_own(reply: &Reply<RecoverAutoResult>) -> String {
+    let RecoverAutoResult { recovered, text, steps, duration_ms, replayed, look, .. } = &reply.body;
+    let replayed = if *replayed { paint(WARN, " (recorded result; nothing was done)") } else { String::new() };
+    let step = |step: &RecoverStep| {
+        let led = step.led_to.as_deref().map(|page| format!(" -> \"{}\"", safe::line(page))).unwrap_or_default();
+        let counts = match (step.worked, step.tried) {
+            (Some(worked), Some(tried)) => format!(", worked {worked} of {tried} times"),
+            _ => String::new(),
+        };
+        let failed = step.failure_cause.as_ref().map(|cause| format!(" {}", paint(WARN, cause))).unwrap_or_default();
+        format!("  {} ({}{counts}){led}{failed}\n", safe::line(&step.action), step.basis)
+    };
+    let steps: String = steps.iter().map(step).collect();
+    let text = paint(if *recovered { GOOD } else { BAD }, &safe::line(text));
+    format!("{text}{replayed} {}\n{steps}", paint(DIM, &format!("{duration_ms} ms"))) + &looked(look.as_ref())
 }

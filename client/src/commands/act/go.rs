@@ -36,6 +36,9 @@ pub struct GoTo {
     /// Also touch elements that are marked as risky
     #[arg(long)]
     allow_risky: bool,
+    /// Relaunch the app, once, where the walk would end without a way on
+    #[arg(long)]
+    recover: bool,
     #[command(flatten)]
     key: Key,
 }
@@ -56,6 +59,7 @@ impl GoTo {
             max_steps: self.max_steps,
             explore: self.explore,
             allow_risky: self.allow_risky,
+            recover: self.recover,
             request_key: self.key.request_key,
             then: self.key.then,
             strict: self.key.strict,

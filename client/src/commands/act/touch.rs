@@ -33,6 +33,9 @@ pub struct Tap {
     /// Id of the observation that the alias must come from
     #[arg(long, value_name = "ID")]
     observation_id: Option<String>,
+    /// Recover and try again if the target is missing or covered
+    #[arg(long)]
+    recover: bool,
     #[command(flatten)]
     key: Key,
 }
@@ -86,6 +89,9 @@ pub struct Drag {
     /// Duration of the drag in milliseconds
     #[arg(long = "duration", value_name = "MS", allow_negative_numbers = true)]
     duration_ms: Option<u32>,
+    /// Recover and try again if the target is missing or covered
+    #[arg(long)]
+    recover: bool,
     #[command(flatten)]
     key: Key,
 }
@@ -135,6 +141,7 @@ impl Tap {
             exact_match: self.exact_match,
             partial: self.partial,
             observation_id: self.observation_id,
+            recover: self.recover,
             request_key: self.key.request_key,
             then: self.key.then,
             strict: self.key.strict,
@@ -211,6 +218,7 @@ impl Drag {
             to_y: self.to_xy.map(|p| p.1),
             partial: self.partial,
             duration_ms: self.duration_ms,
+            recover: self.recover,
             request_key: self.key.request_key,
             then: self.key.then,
             strict: self.key.strict,

@@ -10,6 +10,7 @@ pub mod baseline;
 mod event_rows;
 pub mod events;
 pub mod experience;
+pub mod failures;
 pub mod imported;
 pub mod incidents;
 pub mod log;

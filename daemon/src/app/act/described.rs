@@ -1,15 +1,18 @@
 //! Targets described by memory: an element as it was seen on a page, which is touched only on the same page.
 
 use afd_proto::ErrorCode;
-use afd_proto::vocabulary::Target;
+use afd_proto::vocabulary::{Role, Target, Verb};
 use serde_json::json;
 
+use super::plan::Plan;
+use super::target_spec::TargetSpec;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::{Error, Result};
 use afd_experience::memory::Place;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::risk::RiskRules;
-use afd_screen::page::target;
+use afd_screen::page::snapshot::Flag;
+use afd_screen::page::{element_state, target};
 
 /// An element of a page, described so that it can be found on a later screen of the same page.
 #[derive(Debug, Clone)]
@@ -54,4 +57,34 @@ impl DescribedTarget {
             .hint("observe the page, then decide again")
         })
     }
+}
+
+/// Returns whether touching an element changes what it shows: a switch, or a row with one, or a field.
+pub(super) fn changes_setting(capture: &ScreenCapture, index: usize) -> bool {
+    let snapshot = capture.snapshot();
+    snapshot.nodes[index].is(Flag::Editable)
+        || element_state::is_on(snapshot, index).is_some()
+        || snapshot
+            .subtree(index)
+            .any(|i| snapshot.nodes[i].role == Role::Switch || snapshot.nodes[i].checked.is_some())
+}
+
+/// Returns the plan that touches an element described by memory. Returns `None` if it is not in sight, if touching it
+/// changes a setting, or if it is risky according to `unless_risky`.
+pub(super) fn touch(
+    capture: &ScreenCapture,
+    verb: Verb,
+    wanted: &Target,
+    unless_risky: Option<&RiskRules>,
+) -> Option<Plan> {
+    let (snapshot, refs) = (capture.snapshot(), capture.refs());
+    let index = target::locate(snapshot, refs, wanted)?;
+    afd_screen::page::touch::touch(snapshot, refs[index].node, None).ok()?;
+    let is_risky = unless_risky.is_some_and(|rules| rules.is_risky(snapshot, &refs[index]));
+    if is_risky || changes_setting(capture, refs[index].node) {
+        return None;
+    }
+    let target = target::describe(snapshot, refs[index].node);
+    let described = DescribedTarget { target, page: capture.place(), unless_risky: unless_risky.cloned() };
+    Some(Plan::touch(verb, TargetSpec::Described(Box::new(described)), 500))
 }

@@ -27,6 +27,7 @@ use afd_proto::vocabulary::{Action, DeviceCall, Reply, Target, Verb};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::cure;
 use super::plan::Plan;
 use super::resolve_target::ResolvedTarget;
 use super::scroll::SearchOutcome;
@@ -173,7 +174,11 @@ impl Call {
         then: Option<Then>,
         body: fn(ActionOutcome) -> B,
     ) -> Result<B> {
-        let (mut body, done) = self.perform_once(plan, request, ticket, body).await?;
+        let (recovery, (mut body, done)) = match plan.recover {
+            true => self.perform_or_recover(plan, request, ticket, body).await?,
+            false => (None, self.perform_once(plan, request, ticket, body).await?),
+        };
+        recovery.into_iter().for_each(|recovery| body.set_recovery(recovery));
         let look = match then {
             Some(then) => {
                 let look = self.look_then(then, &done);
@@ -189,6 +194,31 @@ impl Call {
         Ok(body)
     }
 
+    /// Performs and records a plan. If nothing was sent because the target is missing or covered, recovers and tries it once
+    /// more. Returns also what was done to recover. The request key belongs to the attempt that counts: the last one.
+    async fn perform_or_recover<B: Serialize>(
+        &self,
+        plan: Plan,
+        request: Option<Request>,
+        ticket: Ticket,
+        body: fn(ActionOutcome) -> B,
+    ) -> Result<(Option<String>, (B, Performed))> {
+        // A page that came without an input is not the one that the caller meant.
+        let inputs = self.device().inputs();
+        let seen = self.core.experience.views.seen(self.session_id, self.device_id);
+        let seen = seen.filter(|seen| seen.reliable && seen.inputs == inputs);
+        match self.attempt(plan.clone(), request.clone(), ticket, body).await? {
+            Err(error) if cure::may_retry(error.code) => {
+                let recovery = self.recover(error, seen).await?;
+                let ticket = self.device().queue()?;
+                let plan = Plan { recover: false, ..plan };
+                let done = self.perform_once(plan, request, ticket, body).await?;
+                Ok((Some(recovery), done))
+            }
+            done => Ok((None, done?)),
+        }
+    }
+
     /// Performs and records a plan, without a look at the page afterwards.
     pub(in crate::app) async fn perform_once<B: Serialize>(
         &self,
@@ -197,6 +227,18 @@ impl Call {
         ticket: Ticket,
         body: fn(ActionOutcome) -> B,
     ) -> Result<(B, Performed)> {
+        self.attempt(plan, request, ticket, body).await?
+    }
+
+    /// Like [`Call::perform_once`], but returns the recorded error apart if the target could not be resolved, so that nothing
+    /// was sent.
+    async fn attempt<B: Serialize>(
+        &self,
+        plan: Plan,
+        request: Option<Request>,
+        ticket: Ticket,
+        body: fn(ActionOutcome) -> B,
+    ) -> Result<Result<(B, Performed)>> {
         let started = Instant::now();
         self.device().check_lease(&self.echo.session)?;
         let scope = scope::current();
@@ -219,7 +261,11 @@ impl Call {
                 drop(guard);
                 // A cancelled call is not recorded, so that its request key can be used again.
                 scope.commit()?;
-                return self.fail(event, started, error).await;
+                if plan.recover && cure::may_retry(error.code) {
+                    // The key belongs to the next attempt.
+                    event.request = None;
+                }
+                return Ok(self.fail(event, started, error).await);
             }
         };
         if let Some(resolved) = &resolved {
@@ -254,7 +300,7 @@ impl Call {
         let (action, before) = (event.action.clone(), event.before.clone());
         let done = Performed { event: uid, action, before, inputs, expectation };
         self.commit(event, started).await.map_err(unrecorded)?;
-        Ok((body, done))
+        Ok(Ok((body, done)))
     }
 
     /// Returns what is known of an action before it is sent, if the plan expects to be told or is strict.

@@ -1,15 +1,19 @@
 //! `act.*`: builds a plan from the request parameters and executes it.
 
 pub(in crate::app) mod after_act;
+pub(in crate::app) mod cure;
 pub(in crate::app) mod described;
 pub(in crate::app) mod execute;
 mod go;
+pub(in crate::app) mod keyed;
+pub(in crate::app) mod leased;
 mod open;
 mod page_tool;
 pub(in crate::app) mod plan;
 pub(in crate::app) mod resolve_target;
 pub(in crate::app) mod scroll;
 pub(in crate::app) mod stage;
+mod steps;
 pub(in crate::app) mod surprise;
 pub(in crate::app) mod target_spec;
 pub(in crate::app) mod then;
@@ -75,7 +79,8 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
     if verb != Verb::LongPress && params.duration_ms.is_some() {
         return Err(Error::param("durationMs", "no value (only act.longPress takes one)", ms));
     }
-    run(core, params, Plan::touch(verb, TargetSpec::of(params)?, ms)).await
+    let plan = Plan::touch(verb, TargetSpec::of(params)?, ms);
+    run(core, params, Plan { recover: params.recover, ..plan }).await
 }
 
 /// Implements `act.swipe`.
@@ -101,7 +106,8 @@ pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResu
     let ms = params.duration_ms();
     let from = TargetSpec::end(["value", "x", "y"], params.value.as_deref(), (params.x, params.y), params.partial)?;
     let to = TargetSpec::end(["to", "toX", "toY"], params.to.as_deref(), (params.to_x, params.to_y), params.partial)?;
-    let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, Steps::Drag { to, ms }) };
+    let mut plan =
+        Plan { target_spec: Some(from), recover: params.recover, ..Plan::of(Verb::Drag, Steps::Drag { to, ms }) };
     // Typed text must not enter memory as the label of a target. An alias means nothing in memory.
     match params.to.as_deref().filter(|to| default_by(to) != By::Ref) {
         Some(to) if !core.experience.secrets.was_typed(to) => plan = plan.with_param("to", to),
@@ -228,7 +234,11 @@ pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResu
     check_typed(text)?;
     let by = params.by.unwrap_or_else(|| default_by(&params.value));
     let spec = TargetSpec::named(by, &params.value, (false, false), None)?;
-    let mut plan = Plan { target_spec: Some(spec), ..Plan::of(Verb::Fill, Steps::Fill(Secret::new(text))) };
+    let mut plan = Plan {
+        target_spec: Some(spec),
+        recover: params.recover,
+        ..Plan::of(Verb::Fill, Steps::Fill(Secret::new(text)))
+    };
     plan.action.slots.push("text".to_owned());
     plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.experience.secrets.hash(text)}));
     core.experience.secrets.remember(text);
@@ -252,9 +262,11 @@ pub async fn upload(core: &Arc<Core>, params: &UploadParams) -> Result<Reply<Act
     }
     let by = params.by.unwrap_or_else(|| default_by(&params.value));
     let spec = TargetSpec::named(by, &params.value, (false, false), None)?;
-    let inputs: Inputs =
-        Box::new(move |point| point.map(|Point { x, y }| Input::Upload(x, y, files).into()).into_iter().collect());
-    let mut plan = Plan { target_spec: Some(spec), ..Plan::of(Verb::Upload, Steps::Send(inputs)) };
+    let inputs: Inputs = Arc::new(move |point| {
+        point.map(|Point { x, y }| Input::Upload(x, y, files.clone()).into()).into_iter().collect()
+    });
+    let mut plan =
+        Plan { target_spec: Some(spec), recover: params.recover, ..Plan::of(Verb::Upload, Steps::Send(inputs)) };
     plan.action.slots.push("files".to_owned());
     run(core, params, plan).await
 }
@@ -341,6 +353,7 @@ pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(
         moved: done.resolved.as_ref().is_some_and(|r| r.moved),
         unmarked: done.resolved.as_ref().is_some_and(|r| r.unmarked),
         risky: done.resolved.is_some_and(|r| r.risky),
+        recovery: None,
         duration_ms: done.duration_ms,
         look: None,
         replayed: false,

@@ -15,12 +15,13 @@ use afd_proto::vocabulary::{By, Hint, HintKind, Target, TargetSelector};
 use super::{about, find, goal, state_ref};
 use crate::app::artifacts::Content;
 use crate::app::checks::absolute;
+use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::rows::count;
 use crate::app::{Call, Core, Error, Methods, Result};
 use afd_experience::memory::{log, outcomes};
 use afd_experience::visual::graph::{self, Edge, Graph};
 use afd_experience::visual::path::{self, RouteQuery};
-use afd_experience::visual::scope::{self, Known};
+use afd_experience::visual::scope::{self, Known, Scope};
 use afd_experience::visual::states::{self, State};
 use afd_experience::visual::{index, render};
 use afd_screen::page::structure::Structure;
@@ -38,6 +39,20 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 pub(in crate::app) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
     let moves = outcomes::of_app(connection, &known.scope.app, now_ms())?;
     graph::read(connection, known.id, &moves)
+}
+
+/// Returns the app or site in front, or the one below a dialog.
+pub(in crate::app) fn scope_in_front(capture: &ScreenCapture) -> Option<Scope> {
+    capture.structures().map(|s| index::of(s.below.as_ref().unwrap_or(&s.front)))
+}
+
+/// An app or site, if it is known, and its graph.
+pub(in crate::app) type Place = Option<(Known, Graph)>;
+
+/// Returns what is known of an app or site.
+pub(in crate::app) fn known_of(connection: &Connection, place: Option<&Scope>) -> Stored<Place> {
+    let known = place.map(|place| scope::find(connection, place)).transpose()?.flatten();
+    known.map(|known| read(connection, &known).map(|graph| (known, graph))).transpose()
 }
 
 async fn load(store: &Store, known: &Known) -> Result<Graph> {

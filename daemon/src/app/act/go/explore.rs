@@ -10,22 +10,13 @@ use afd_proto::vocabulary::{Role, Verb};
 
 use super::state::Walk;
 use super::step::Step;
+use crate::app::act::described::changes_setting;
 use crate::app::observe::screen_capture::ScreenCapture;
 use afd_base::text::tokens;
 use afd_experience::visual::graph::Edge;
 use afd_screen::page::folding::fold;
 use afd_screen::page::snapshot::{Flag, Node, Trait};
-use afd_screen::page::{Ref, element_state, naming, target};
-
-/// Returns whether touching an element changes what it shows: a switch, or a row with one, or a field.
-pub(super) fn changes_setting(capture: &ScreenCapture, index: usize) -> bool {
-    let snapshot = capture.snapshot();
-    snapshot.nodes[index].is(Flag::Editable)
-        || element_state::is_on(snapshot, index).is_some()
-        || snapshot
-            .subtree(index)
-            .any(|i| snapshot.nodes[i].role == Role::Switch || snapshot.nodes[i].checked.is_some())
-}
+use afd_screen::page::{Ref, naming, target};
 
 /// Returns whether an element usually leads to another page, whatever its name is: a row or a link.
 pub(super) fn leads_on(node: &Node) -> bool {

@@ -14,19 +14,18 @@
 
 mod around;
 mod explore;
-mod keyed;
 mod next;
-mod record;
 mod state;
 mod step;
 mod walk;
 
 use std::sync::Arc;
 
-use afd_proto::ErrorCode;
-use afd_proto::go::{GoToParams, GoToResult};
+use afd_proto::go::{ActGoTo, GoStop, GoToParams, GoToResult};
 use afd_proto::vocabulary::Reply;
+use afd_proto::{ErrorCode, Method};
 
+use crate::app::act::keyed::{Key, Progress, run_once};
 use crate::app::visual::goal::Asked;
 use crate::app::{Core, Error, Result, scope};
 
@@ -46,18 +45,32 @@ pub async fn go_to(core: &Arc<Core>, params: GoToParams) -> Result<Reply<GoToRes
         let is_app = addressed.target.device.check_app(app);
         is_app.map_err(|_| Error::param("app", "a package, for example com.android.settings", app))?;
     }
-    let key = keyed::of(core, &params)?;
+    let key = Key::of(core, ActGoTo::INFO.name, &params, params.request_key.as_deref())?;
     let running = core.runtime.enter();
     let task = scope::spawn(async move {
         let _running = running;
         let call = addressed.open().await?;
-        let result = keyed::run_once(&call, params, asked, key).await?;
+        let result = run_once(&call, key, async |key| walk::run(&call, params, asked, key.as_ref()).await).await?;
         Ok(call.reply(result))
     });
     match task.await {
         Ok(done) => done,
         Err(failed) => Err(Error::new(ErrorCode::Internal, format!("the walk was aborted: {failed}"))
             .hint("internal error; `afctl events` shows the actions that were sent")),
+    }
+}
+
+impl Progress for GoToResult {
+    fn without_page(self) -> Self {
+        Self { look: None, ..self }
+    }
+
+    fn interrupted(self) -> Self {
+        Self { stopped: GoStop::Interrupted, ..self }
+    }
+
+    fn replayed(self) -> Self {
+        Self { replayed: true, ..self }
     }
 }
 

@@ -6,12 +6,10 @@
 use afd_proto::go::{GoStepKind, GoStop};
 use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
 
-use super::explore;
 use super::state::Walk;
 use super::step::Step;
-use crate::app::act::described::DescribedTarget;
+use crate::app::act::described;
 use crate::app::act::plan::Plan;
-use crate::app::act::target_spec::TargetSpec;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::Asked;
 use afd_device::Input;
@@ -242,19 +240,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the plan that touches a described element, if it is in sight and not risky.
+    /// Returns the plan that touches a described element, if it is in sight and may be touched.
     pub(super) fn touch(&self, capture: &ScreenCapture, verb: Verb, wanted: &Target) -> Option<Plan> {
-        let (snapshot, refs) = (capture.snapshot(), capture.refs());
-        let index = target::locate(snapshot, refs, wanted)?;
-        afd_screen::page::touch::touch(snapshot, refs[index].node, None).ok()?;
-        let unless_risky = (!self.params.allow_risky).then(|| self.rules.clone());
-        let is_risky = unless_risky.as_ref().is_some_and(|rules| rules.is_risky(snapshot, &refs[index]));
-        if is_risky || explore::changes_setting(capture, refs[index].node) {
-            return None;
-        }
-        let target = target::describe(snapshot, refs[index].node);
-        let described = DescribedTarget { target, page: capture.place(), unless_risky };
-        Some(Plan::touch(verb, TargetSpec::Described(Box::new(described)), 500))
+        described::touch(capture, verb, wanted, (!self.params.allow_risky).then_some(&self.rules))
     }
 
     /// Returns the last resorts: Back, as long as it stays in the app, then the app itself.
@@ -266,15 +254,8 @@ impl Walk<'_> {
         }
         let is_inside = self.is_inside(capture);
         // In a browser, Back may lead to pages of other sites that the user saw before.
-        let is_browser = self.call.device().check_tabs().is_ok();
-        let most = self.explored + if is_browser { 0 } else { MAX_BACKS };
-        // A site is opened by its name in a browser; on a phone, the app that shows it is.
-        let app = self.place.as_ref().map(|place| match &place.site {
-            Some(site) if is_browser => site.clone(),
-            _ => place.app.clone(),
-        });
-        let app = app.filter(|app| self.call.device().check_app(app).is_ok());
-        match app {
+        let most = self.explored + if self.is_browser() { 0 } else { MAX_BACKS };
+        match self.app_to_open() {
             Some(app) if !is_inside && !self.opening => self.open(&app),
             _ if is_inside && !is_unknown && self.backs < most && self.blocked.is_none() => {
                 self.backs += 1;
@@ -283,6 +264,35 @@ impl Walk<'_> {
             }
             _ => Next::Stop(why),
         }
+    }
+
+    fn is_browser(&self) -> bool {
+        self.call.device().check_tabs().is_ok()
+    }
+
+    /// Returns the app of the goal as it can be opened. A site is opened by its name in a browser; on a phone, the app that
+    /// shows it is.
+    fn app_to_open(&self) -> Option<String> {
+        let place = self.place.as_ref()?;
+        let app = match &place.site {
+            Some(site) if self.is_browser() => site,
+            _ => &place.app,
+        };
+        self.call.device().check_app(app).ok().map(|()| app.clone())
+    }
+
+    /// Returns the step that relaunches the app where the walk would end, if the caller allows it, once. Everything may then
+    /// be tried again.
+    pub(super) fn recovery(&mut self, stopped: GoStop) -> Option<Step> {
+        let may_help = matches!(stopped, GoStop::NoWay | GoStop::Covered | GoStop::Unreadable);
+        if !self.params.recover || !may_help || std::mem::replace(&mut self.recovered, true) {
+            return None;
+        }
+        let app = self.app_to_open()?;
+        self.failed.clear();
+        self.scrolled.clear();
+        (self.backs, self.dismissed, self.depth, self.opening) = (0, 0, 0, true);
+        Some(Step::plain(GoStepKind::Recover, Plan::relaunch(&app).recovery()))
     }
 
     fn open(&mut self, what: &str) -> Next {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use afd_proto::go::{GoStep, GoStop, GoToParams};
 use tokio::time::Instant;
 
-use super::record::Key;
 use crate::app::Call;
+use crate::app::act::keyed::Key;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::{Asked, Goal};
 use afd_experience::visual::graph::{Edge, Graph};
@@ -52,6 +52,8 @@ pub(super) struct Walk<'a> {
     pub opening: bool,
     /// Whether the app or the address was opened.
     pub opened: bool,
+    /// Whether the app was relaunched because no way led on.
+    pub recovered: bool,
     /// Whether an element with the name of the goal was tried, and led to another page.
     pub is_behind: bool,
     /// What keeps a known way from the page in front from being used, and the action in words.

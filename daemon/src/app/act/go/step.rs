@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::go::{GoStep, GoStepKind};
-use afd_proto::vocabulary::{By, ObservationSource, Target};
+use afd_proto::vocabulary::By;
 use serde::Serialize;
 
 use super::state::Walk;
 use crate::app::act::plan::{Plan, Steps};
 use crate::app::act::scroll::Search;
+use crate::app::act::steps::{is_about_page, is_unsent};
 use crate::app::act::target_spec::{TargetSpec, named_target};
 use crate::app::act::then::{PATIENCE, patience};
 use crate::app::observe::screen_capture::ScreenCapture;
@@ -62,20 +63,11 @@ impl Step {
     }
 }
 
-/// Returns what a step does, in words.
-pub(super) fn sentence(step: &Step) -> String {
-    let mut action = step.plan.action.clone();
-    if let Some(TargetSpec::Described(wanted)) = &step.plan.target_spec {
-        action.target = Some(Target { name: None, ..wanted.target.clone() });
-    }
-    target::sentence(&action)
-}
-
 /// Returns the record of a step that was not taken yet.
 pub(super) fn planned(step: &Step) -> GoStep {
     GoStep {
         kind: step.kind,
-        action: sentence(step),
+        action: step.plan.sentence(),
         event_id: None,
         expected: step.expected.clone(),
         probability: step.edge.as_ref().map(|edge| (edge.probability * 1000.0).round() / 1000.0),
@@ -91,34 +83,6 @@ pub(super) enum Taken {
     Page(Box<ScreenCapture>),
     /// Another call acted on the device meanwhile.
     Disturbed(Box<ScreenCapture>),
-}
-
-/// Returns whether a failed action says only that the page has changed since the look, or that the target is elsewhere, so
-/// that the walk can read the screen again and choose another step.
-fn is_about_page(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::TargetNotFound
-            | ErrorCode::TargetAmbiguous
-            | ErrorCode::TargetCovered
-            | ErrorCode::RefAliasStale
-            | ErrorCode::Timeout
-    )
-}
-
-/// Returns whether an error shows that nothing was sent to the device.
-fn is_unsent(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::DeviceUnreachable
-            | ErrorCode::DeviceBusy
-            | ErrorCode::DeviceAuth
-            | ErrorCode::DeviceUnknown
-            | ErrorCode::Cancelled
-            | ErrorCode::ShuttingDown
-            | ErrorCode::StoreFull
-            | ErrorCode::StoreUnavailable
-    )
 }
 
 /// The uid of a step's event.
@@ -152,14 +116,8 @@ impl Walk<'_> {
         // Where another page is expected, a slow one gets more time.
         let least = if edge.is_some() { 2 * PATIENCE } else { PATIENCE };
         let patience = patience(mean, least);
-        let (capture, changed) = self.call.outcome(&done.before, done.inputs, patience).await?;
         let expected = edge.as_ref().filter(|_| kind == GoStepKind::Way).map(|edge| edge.to);
-        let (capture, changed) =
-            self.call.unless_stage((capture, changed), (expected, &[]), (&done.before, done.inputs)).await?;
-        self.call.record_and_learn(&capture, ObservationSource::Page, None).await;
-        if changed != Some(true) {
-            self.call.look_after(done.before.content.clone(), done.inputs);
-        }
+        let capture = self.call.page_after(&done, patience, expected).await?;
         if capture.reading.inputs != done.inputs {
             return Ok(Taken::Disturbed(Box::new(capture)));
         }

@@ -11,23 +11,22 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::next::Next;
-use super::record::{self, Key};
 use super::state::Walk;
 use super::step;
+use crate::app::act::keyed::Key;
+use crate::app::act::leased::Leased;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::{Asked, Goal, on_page, resolve};
+use crate::app::visual::graph::{Place, known_of, scope_in_front};
 use crate::app::visual::{graph, state_ref};
 use crate::app::{Call, Error, Result, scope};
 use afd_experience::visual::graph::Graph;
-use afd_experience::visual::index;
-use afd_experience::visual::scope::{self as scopes, Known};
+use afd_experience::visual::scope as scopes;
 use afd_experience::visual::states;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::pattern;
 use afd_store::{Connection, Result as Stored};
 
-/// Time for which the lease is taken before each step.
-const LEASE: Duration = Duration::from_secs(60);
 /// Maximum number of apps in which the goal is looked up for an error.
 const MAX_APPS: usize = 20;
 /// Maximum length of a page's name in a sentence, in characters.
@@ -39,31 +38,6 @@ struct Ended {
     cause: Option<ErrorCode>,
     /// The page in front, if it could be read.
     page: Option<ScreenCapture>,
-}
-
-/// Holds the lease of a device. A lease that the session took in another way stays as it is.
-struct Leased<'a> {
-    call: &'a Call,
-    generation: Option<u64>,
-}
-
-impl<'a> Leased<'a> {
-    fn take(call: &'a Call) -> Result<Self> {
-        let mut leased = Self { call, generation: None };
-        leased.renew()?;
-        Ok(leased)
-    }
-
-    fn renew(&mut self) -> Result<()> {
-        self.generation = self.call.device().extend_lease(&self.call.echo.session, self.generation, LEASE)?;
-        Ok(())
-    }
-}
-
-impl Drop for Leased<'_> {
-    fn drop(&mut self) {
-        self.generation.into_iter().for_each(|generation| self.call.device().end_lease(generation));
-    }
 }
 
 /// Returns the end of the sentence that says why a walk stopped.
@@ -114,6 +88,7 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
         dismissed: 0,
         opening: false,
         opened: false,
+        recovered: false,
         is_behind: false,
         blocked: None,
         doubt: None,
@@ -125,20 +100,6 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
     walk.find_goal(&first).await?;
     let ended = walk.go(first, &mut leased).await?;
     walk.result(ended).await
-}
-
-/// Returns the app or site in front, or the one below a dialog.
-fn scope_in_front(capture: &ScreenCapture) -> Option<scopes::Scope> {
-    capture.structures().map(|s| index::of(s.below.as_ref().unwrap_or(&s.front)))
-}
-
-/// An app or site, if it is known, and its graph.
-type Place = Option<(Known, Graph)>;
-
-/// Returns what is known of an app or site.
-fn known_of(connection: &Connection, scope: Option<&scopes::Scope>) -> Stored<Place> {
-    let known = scope.map(|scope| scopes::find(connection, scope)).transpose()?.flatten();
-    known.map(|known| graph::read(connection, &known).map(|graph| (known, graph))).transpose()
 }
 
 /// Returns the goal, and what is known of its app or site. It is looked up in `place`; with `anywhere`, the id of a state is
@@ -275,13 +236,16 @@ impl Walk<'_> {
             }
             self.look_around(&capture, state).await;
             let chosen = match self.next(&capture, state) {
-                Next::Stop(stopped) => return Ok(Ended { stopped, cause: None, page: Some(capture) }),
+                Next::Stop(stopped) => match self.recovery(stopped) {
+                    Some(chosen) => chosen,
+                    None => return Ok(Ended { stopped, cause: None, page: Some(capture) }),
+                },
                 Next::Act(chosen) => *chosen,
             };
             if let Err(error) = leased.renew() {
                 return self.failed(error, Some(capture));
             }
-            scope::report(self.steps.len() as u64, None, step::sentence(&chosen));
+            scope::report(self.steps.len() as u64, None, chosen.plan.sentence());
             if let Some(key) = self.key {
                 let pending = GoStep {
                     failure_cause: Some(ErrorCode::OutcomeUnknown.name().to_owned()),
@@ -289,7 +253,7 @@ impl Walk<'_> {
                 };
                 let mut so_far = self.so_far(&Ended { stopped: GoStop::Interrupted, cause: None, page: None }, None);
                 so_far.steps.push(pending);
-                record::record(self.call, key, so_far).await;
+                key.progress(self.call, so_far).await;
             }
             match self.take(chosen, &capture, state).await {
                 Ok(step::Taken::Page(page)) => capture = *page,
