@@ -144,6 +144,7 @@ pub const ENTRIES: &[Entry] = &[
         act::Launch
     ),
     short!("back", &[], "act back", "Press Back", Act::Back, act::Key),
+    short!("undo", &[], "act undo", "Undo the last action", Act::Undo, act::Undo),
     short!("home", &[], "act home", "Press Home", Act::Home, act::Key),
     short!("tab", &[], "act tab", "Choose, open or close a tab of a browser", Act::Tab, act::Tab),
     short!(
@@ -237,6 +238,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "launch",
             "back",
             "home",
+            "undo",
             "tab",
             "wait",
             "read",

@@ -67,6 +67,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("launch", "afctl launch com.android.settings"),
     ("back", "afctl back"),
     ("home", "afctl home"),
+    ("undo", "afctl undo --dry-run"),
     ("tab", "afctl tab t2"),
     ("check", "afctl check \"Dark theme\" --on"),
     ("verify", "afctl verify text-contains \"Connected\""),

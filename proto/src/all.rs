@@ -4,7 +4,7 @@ use crate::method::MethodInfo;
 use crate::{
     act, artifact, backup, config, context, conversation, coverage, daemon, device, doctor, events, files, findings,
     go, graph, history, job, manage, memory, model, observe, pattern, picture, predict, progress, recall,
-    recall_upkeep, recover, rpc, session, tasks, template_match, transfer, upkeep, verify, visual,
+    recall_upkeep, recover, rpc, session, tasks, template_match, transfer, undo, upkeep, verify, visual,
 };
 
 /// Returns every method, in the order in which the documentation lists the namespaces.
@@ -18,6 +18,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         picture::METHODS,
         act::METHODS,
         go::METHODS,
+        undo::METHODS,
         manage::METHODS,
         verify::METHODS,
         recover::METHODS,

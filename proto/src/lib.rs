@@ -63,6 +63,7 @@ pub mod tool;
 pub mod transfer;
 #[cfg(feature = "clap")]
 mod typed;
+pub mod undo;
 pub mod upkeep;
 pub mod verify;
 pub mod visual;

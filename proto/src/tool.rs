@@ -241,6 +241,14 @@ pub(crate) const STOP: Tool = Tool {
     sends: r#"{}"#,
 };
 
+pub(crate) const UNDO: Tool = Tool {
+    name: "af_undo",
+    toolset: Toolset::Gestures,
+    about: "Undo your last action by what most reliably leads back, and check it.",
+    takes: &["dryRun"],
+    sends: r#"{"then":"outline"}"#,
+};
+
 pub(crate) const RECOVER: Tool = Tool {
     name: "af_recover",
     toolset: Toolset::Gestures,

@@ -58,6 +58,7 @@ mod starting;
 mod subscription;
 mod taps;
 mod traces;
+mod undoing;
 mod upgrades;
 mod usb;
 mod visual;

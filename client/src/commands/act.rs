@@ -15,6 +15,7 @@ use afd_proto::act::{
 };
 use afd_proto::go::ActGoTo;
 use afd_proto::keys::{self, KeyName};
+use afd_proto::undo::{ActUndo, UndoParams};
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -46,6 +47,8 @@ pub enum Act {
     ScrollTo(ScrollTo),
     /// Go to a page or an element by the way that the memory knows, for up to --timeout-ms
     GoTo(GoTo),
+    /// Undo the last action by what most reliably leads back
+    Undo(Undo),
     /// Upload files with a file field or an upload button of a page
     Upload(Upload),
     /// Choose, open or close a tab of a browser
@@ -71,6 +74,16 @@ pub enum Act {
     Shell(Shell),
     /// Send an intent, if the device settings allow it
     Intent(Intent),
+}
+
+/// Options for `undo`.
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// Say only how the action would be undone
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    key: Key,
 }
 
 /// Options for `shell`.
@@ -355,6 +368,13 @@ impl Group for Act {
             Act::Drag(drag) => Call::of::<ActDrag>(drag.params()),
             Act::Scroll(scroll) => Call::of::<ActScroll>(scroll.params()),
             Act::ScrollTo(scroll) => Call::of::<ActScrollTo>(scroll.params()),
+            Act::Undo(Undo { dry_run, key }) => Call::of::<ActUndo>(UndoParams {
+                dry_run,
+                request_key: key.request_key,
+                then: key.then,
+                strict: key.strict,
+                ..UndoParams::default()
+            }),
             Act::GoTo(go) => Call::of::<ActGoTo>(go.params()),
             Act::Shell(Shell { command, key }) => Call::of::<ActShell>(ShellParams {
                 command: Secret::new(command),

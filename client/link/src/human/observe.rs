@@ -20,6 +20,7 @@ use afd_proto::recover::{
     RecoverAuto, RecoverAutoResult, RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult, RecoverStep,
 };
 use afd_proto::rows::{RefRow, RefRows, Row, ScreenRows};
+use afd_proto::undo::{ActUndo, UndoResult};
 use afd_proto::verify::{VerifyElement, VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity};
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
 use anstyle::AnsiColor;
@@ -50,6 +51,7 @@ human! {
     ActScroll => |r| acted(ActScroll::INFO.name, r);
     ActScrollTo => scrolled;
     ActGoTo => walked;
+    ActUndo => undone;
     ActBack => |r| acted(ActBack::INFO.name, r);
     ActHome => |r| acted(ActHome::INFO.name, r);
     ActKey => |r| acted(ActKey::INFO.name, r);
@@ -272,6 +274,15 @@ pub(crate) fn incident(incident: &Incident) -> String {
 fn scrolled(reply: &Reply<ScrollToResult>) -> String {
     let ScrollToResult { result, target, duration_ms, replayed, look, .. } = &reply.body;
     done(ActScrollTo::INFO.name, result, target.as_ref(), *duration_ms, *replayed, false) + &looked(look.as_ref())
+}
+
+fn undone(reply: &Reply<UndoResult>) -> String {
+    let UndoResult { undone, action, text, duration_ms, replayed, look, event_id, .. } = &reply.body;
+    let replayed = if *replayed { paint(WARN, " (recorded result; nothing was done)") } else { String::new() };
+    let is_offer = action.is_some() && event_id.is_none();
+    let mark = if *undone || is_offer { GOOD } else { BAD };
+    format!("{}{replayed} {}\n", paint(mark, &safe::line(text)), paint(DIM, &format!("{duration_ms} ms")))
+        + &looked(look.as_ref())
 }
 
 fn walked(reply: &Reply<GoToResult>) -> String {

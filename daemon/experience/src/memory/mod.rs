@@ -30,6 +30,7 @@ pub mod sessions;
 #[cfg(test)]
 mod tests;
 pub mod transfer;
+pub mod undo;
 pub mod views;
 
 use rusqlite::Connection;

@@ -39,8 +39,8 @@ use afd_base::task::shielded;
 use afd_device::{DeviceGuard, DriverError, Ticket};
 use afd_experience::memory::Place;
 use afd_experience::memory::events::{self, Event, Request};
-use afd_screen::page::Ref;
 use afd_screen::page::select::Gesture;
+use afd_screen::page::{Ref, element_state};
 use record::unrecorded;
 
 /// Outcome of executing a plan, from which the response body is built.
@@ -390,7 +390,16 @@ impl Call {
         let is_acted = |r: &&Ref| resolved.node.as_ref() == Some(&capture.snapshot().nodes[r.node].id);
         let acted = capture.refs().iter().find(is_acted);
         let risky = acted.is_some_and(|acted| self.core.risk_rules().is_risky(capture.snapshot(), acted));
-        ResolvedTarget { risky, ..resolved }
+        let mut evidence = resolved.evidence;
+        if let Some(evidence) = evidence.as_object_mut() {
+            // What an undo has to restore.
+            let on = acted.and_then(|acted| element_state::is_on(capture.snapshot(), acted.node));
+            on.into_iter().for_each(|on| drop(evidence.insert("on".to_owned(), json!(on))));
+            if risky {
+                evidence.insert("risky".to_owned(), json!(true));
+            }
+        }
+        ResolvedTarget { risky, evidence, ..resolved }
     }
 }
 

@@ -18,6 +18,7 @@ pub(in crate::app) mod surprise;
 pub(in crate::app) mod target_spec;
 pub(in crate::app) mod then;
 pub(in crate::app) mod typing;
+mod undo;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,7 @@ use afd_proto::act::{
     TabParams, TapParams, TextParams, UploadParams,
 };
 use afd_proto::go::ActGoTo;
+use afd_proto::undo::ActUndo;
 use afd_proto::vocabulary::{By, DEFAULT_SESSION, DeviceCall, Point, Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
 use serde::Serialize;
@@ -67,6 +69,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ActLaunch, _, _>(|core, p| async move { launch(&core, &p).await });
     methods.add::<ActStop, _, _>(|core, p| async move { stop(&core, &p).await });
     methods.add::<ActScrollTo, _, _>(|core, p| async move { scroll_to(&core, &p).await });
+    methods.add::<ActUndo, _, _>(|core, p| async move { undo::undo(&core, p).await });
     methods.add::<ActGoTo, _, _>(|core, p| async move { go::go_to(&core, p).await });
 }
 

@@ -1,0 +1,359 @@
+//! `act.undo`: undoes the last action of a session where it is known how.
+//!
+//! An action that opened another page is undone by the action that most likely opens the page before: one that led there
+//! from here, or Back. A touch that changed a switch is undone by another one. Nothing else is: what a text, a scroll or a
+//! risky action replaced is not known. The page is checked afterwards.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use afd_proto::act::{ActCall, Look};
+use afd_proto::memory::{EventStatus, OutcomeKind};
+use afd_proto::undo::{ActUndo, UndoParams, UndoResult};
+use afd_proto::vocabulary::{Action, Reply, Role, Target, Verb};
+use afd_proto::{ErrorCode, Method};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::described::{self, DescribedTarget};
+use super::keyed::{Key, Progress, run_once};
+use super::leased::Leased;
+use super::plan::Plan;
+use super::target_spec::TargetSpec;
+use super::then::{PATIENCE, patience};
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::visual::state_ref;
+use crate::app::{Call, Core, Error, Result, scope};
+use afd_device::Input;
+use afd_experience::memory::events;
+use afd_experience::memory::pages::Page;
+use afd_experience::memory::undo::{self, Done, Last};
+use afd_experience::prediction::{self, Effect, Prediction};
+use afd_experience::visual::states;
+use afd_screen::page::outline::quoted;
+use afd_screen::page::{element_state, target};
+
+/// Least probability with which an action must lead back to be taken.
+const MIN_PROBABILITY: f64 = 0.6;
+/// Maximum length of a page's name in a sentence, in characters.
+const MAX_NAME: usize = 60;
+
+/// How an action is undone.
+enum Way {
+    /// Everything is as it was before.
+    Done,
+    /// By an action that leads back with a probability.
+    Act(Box<Plan>, Option<f64>),
+}
+
+/// What must be the case afterwards.
+enum Goal {
+    /// One of these structures is in front.
+    Page(HashSet<String>, String),
+    /// The element is on or off.
+    State(Target, bool),
+}
+
+/// The uid of an action's event.
+#[derive(Serialize)]
+struct StepEvent(String);
+
+impl Progress for UndoResult {
+    fn without_page(self) -> Self {
+        Self { look: None, ..self }
+    }
+
+    fn interrupted(self) -> Self {
+        self
+    }
+
+    fn replayed(self) -> Self {
+        Self { replayed: true, ..self }
+    }
+}
+
+/// Implements `act.undo`.
+///
+/// # Errors
+/// `NOT_FOUND` if the session has done nothing that can be undone or if it is not known how, `CONFLICT` if another session
+/// acted since or if another page is in front.
+pub async fn undo(core: &Arc<Core>, params: UndoParams) -> Result<Reply<UndoResult>> {
+    let addressed = core.addressed(&params)?;
+    let key = Key::of(core, ActUndo::INFO.name, &params, params.request_key.as_deref())?;
+    let running = core.runtime.enter();
+    let task = scope::spawn(async move {
+        let _running = running;
+        let call = addressed.open().await?;
+        let result = run_once(&call, key, async |_| run(&call, &params).await).await?;
+        Ok(call.reply(result))
+    });
+    match task.await {
+        Ok(done) => done,
+        Err(failed) => Err(Error::new(ErrorCode::Internal, format!("the undo was aborted: {failed}"))
+            .hint("internal error; `afctl events` shows whether an action was sent")),
+    }
+}
+
+async fn run(call: &Call, params: &UndoParams) -> Result<UndoResult> {
+    let started = Instant::now();
+    let _leased = Leased::take(call)?;
+    let capture = call.settled_page().await?;
+    let done = call.last_done().await?;
+    let goal = call.goal_of(&done).await?;
+    let way = call.way_back(&capture, &done, &goal).await?;
+    let (action, probability) = match &way {
+        Way::Done => (None, None),
+        Way::Act(plan, probability) => (Some(plan.sentence()), *probability),
+    };
+    let mut result = UndoResult {
+        undone: matches!(way, Way::Done),
+        text: String::new(),
+        undoes: done.uid.clone(),
+        undid: target::sentence(&done.action),
+        may_remain: matches!(goal, Goal::Page(..)) && !only_opens(&done.action),
+        action,
+        probability: probability.map(|p: f64| (p * 1000.0).round() / 1000.0),
+        event_id: None,
+        at: None,
+        duration_ms: 0,
+        look: None,
+        replayed: false,
+    };
+    let mut capture = capture;
+    if let (Way::Act(plan, _), false) = (way, params.dry_run) {
+        let ticket = call.device().queue()?;
+        let plan = Plan { decided_at: Some(capture.reading.inputs), ..*plan };
+        let (event, sent) = call.perform_once(plan, None, ticket, |done| StepEvent(done.event)).await?;
+        result.event_id = Some(event.0.clone());
+        capture = call.page_after(&sent, patience(None, PATIENCE), None).await?;
+        result.undone = call.is_reached(&goal, &capture).await;
+        if result.undone {
+            let (uid, undoes) = (event.0, json!(done.uid).to_string());
+            call.core.store.write(move |c| events::add_evidence(c, &uid, undo::UNDOES, &undoes)).await?;
+        }
+    }
+    if let Some(state) = call.state_in_front(&capture).await {
+        let found = call.core.store.read(move |c| states::get(c, state)).await;
+        result.at = found.ok().flatten().map(|state| state_ref(&state));
+    }
+    result.text = sentence(&result, &goal, params.dry_run);
+    result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    if let Some(then) = params.then() {
+        let mut look = Look { waited_ms: result.duration_ms, ..Look::default() };
+        if let Err(error) = call.show(&mut capture, then, &mut look).await {
+            look.note = Some(format!("the page cannot be shown: {}", error.message));
+        }
+        result.look = Some(look);
+    }
+    Ok(result)
+}
+
+/// Returns whether an action does nothing but open a page.
+fn only_opens(action: &Action) -> bool {
+    match action.verb {
+        Verb::Tap => action.target.as_ref().is_some_and(|target| target.role == Role::Row),
+        verb => matches!(verb, Verb::Back | Verb::Home | Verb::Launch | Verb::Relaunch),
+    }
+}
+
+fn sentence(result: &UndoResult, goal: &Goal, dry_run: bool) -> String {
+    let undid = &result.undid;
+    let rest = if result.may_remain { "; what else it did is not known and not undone" } else { "" };
+    let page = match goal {
+        Goal::Page(_, name) => format!(": {} is in front again", quoted(name, MAX_NAME)),
+        Goal::State(_, on) => format!(": it is {} again", if *on { "on" } else { "off" }),
+    };
+    match (&result.action, result.undone) {
+        (None, _) => format!("nothing to do to undo {undid}{page}{rest}"),
+        (Some(action), _) if dry_run => format!("{undid} would be undone by {action}{rest}"),
+        (Some(action), true) => format!("undid {undid} by {action}{page}{rest}"),
+        (Some(action), false) => {
+            let at = result.at.as_ref().map_or("another page", |at| at.name.as_str());
+            format!("{action} did not undo {undid}: it led to {}", quoted(at, MAX_NAME))
+        }
+    }
+}
+
+/// Returns the error for an action that cannot be undone.
+fn unknown(action: &Action, why: &str) -> Error {
+    Error::new(ErrorCode::NotFound, format!("it is not known how to undo {}: {why}", target::sentence(action)))
+        .hint("look at the page, and act as a person would")
+}
+
+/// Returns the name of a page for a sentence.
+fn name_of(page: &Page) -> String {
+    page.title.clone().filter(|title| !title.is_empty()).unwrap_or_else(|| page.activity.clone())
+}
+
+impl Call {
+    /// Returns the last action of the session, if it can be undone at all.
+    async fn last_done(&self) -> Result<Done> {
+        let origin = self.origin();
+        let done = match self.core.store.read_all(move |c| undo::last_done(c, &origin)).await? {
+            Last::Own(done) => *done,
+            Last::Other => {
+                return Err(Error::new(ErrorCode::Conflict, "another session acted on the device since")
+                    .hint("only the newest action on a device can be undone"));
+            }
+            Last::Nothing => {
+                return Err(Error::new(ErrorCode::NotFound, "this session has done nothing that could be undone")
+                    .hint("`afctl events` shows what was done"));
+            }
+        };
+        if done.status != EventStatus::Ok {
+            return Err(unknown(&done.action, "it failed, so its effect is not known"));
+        }
+        let was_risky = done.evidence.get("risky").and_then(Value::as_bool).unwrap_or_default()
+            || done.action.target.as_ref().is_some_and(|target| self.core.risk_rules().is_risky_target(target));
+        if was_risky {
+            return Err(unknown(&done.action, "it is marked as risky, and leaving its page does not take it back"));
+        }
+        Ok(done)
+    }
+
+    /// Returns what must be the case after an action is undone.
+    async fn goal_of(&self, done: &Done) -> Result<Goal> {
+        let action = &done.action;
+        if let (Some(on), Some(target), Verb::Tap) =
+            (done.evidence.get("on").and_then(Value::as_bool), &action.target, action.verb)
+            && !matches!(done.outcome, Some(OutcomeKind::Page))
+        {
+            return Ok(Goal::State(target.clone(), on));
+        }
+        match (action.verb, done.outcome) {
+            (Verb::Text | Verb::Fill | Verb::Upload, _) => {
+                return Err(unknown(action, "what was in the field before is not stored"));
+            }
+            (Verb::Scroll | Verb::ScrollTo | Verb::Swipe | Verb::Drag, _) => {
+                return Err(unknown(action, "scrolling and dragging are not undone"));
+            }
+            (_, Some(OutcomeKind::Nothing)) => return Err(unknown(action, "it changed nothing that can be seen")),
+            (_, Some(OutcomeKind::Page)) => {}
+            (_, Some(_)) => return Err(unknown(action, "it changed its page in a way that is not known")),
+            (_, None) => return Err(unknown(action, "where it led is not known")),
+        }
+        let Some(before) = done.before.as_ref().filter(|page| !page.structure.is_empty()) else {
+            return Err(unknown(action, "the page before it is not known"));
+        };
+        let key = before.structure.clone();
+        let keys = self.core.store.read_all(move |c| states::structures_of_same_state(c, &key)).await?;
+        Ok(Goal::Page(keys.into_iter().collect(), name_of(before)))
+    }
+
+    /// Returns how to reach a goal from the page in front.
+    async fn way_back(&self, capture: &ScreenCapture, done: &Done, goal: &Goal) -> Result<Way> {
+        if !capture.reliable() {
+            return Err(Error::new(
+                ErrorCode::DeviceError,
+                capture.doubt.unwrap_or("the screen cannot be read reliably"),
+            )
+            .hint("try again"));
+        }
+        if self.is_reached(goal, capture).await {
+            return Ok(Way::Done);
+        }
+        match goal {
+            Goal::State(wanted, _) => {
+                let (snapshot, refs) = (capture.snapshot(), capture.refs());
+                let index = target::locate(snapshot, refs, wanted)
+                    .ok_or_else(|| unknown(&done.action, "the element is not in sight"))?;
+                if element_state::is_on(snapshot, refs[index].node).is_none() {
+                    return Err(unknown(&done.action, "the screen does not say whether the element is on"));
+                }
+                let target = target::describe(snapshot, refs[index].node);
+                let page = capture.place();
+                let described = DescribedTarget { target, page, unless_risky: Some(self.core.risk_rules()) };
+                let plan = Plan::touch(Verb::Tap, TargetSpec::Described(Box::new(described)), 500);
+                Ok(Way::Act(Box::new(plan), None))
+            }
+            Goal::Page(keys, _) => self.page_back(capture, done, keys).await,
+        }
+    }
+
+    /// Returns the action that most likely opens one of the structures.
+    async fn page_back(&self, capture: &ScreenCapture, done: &Done, keys: &HashSet<String>) -> Result<Way> {
+        let front = self.structure_in_front(capture);
+        let after = done.after.as_ref().map(|page| page.structure.clone()).filter(|key| !key.is_empty());
+        let led_here = match (after, front) {
+            (Some(after), Some(front)) => {
+                let same = self.core.store.read_all(move |c| states::structures_of_same_state(c, &after)).await?;
+                same.contains(&front)
+            }
+            _ => false,
+        };
+        if !led_here {
+            return Err(Error::new(
+                ErrorCode::Conflict,
+                "another page is in front than the one to which the action led",
+            )
+            .hint("look at the page, then decide again")
+            .details(json!({"undoes": done.uid})));
+        }
+        let rules = self.core.risk_rules();
+        let plan_of = |action: &Action, prediction: &Prediction| match action.verb {
+            Verb::Back => Some(Plan::single(Verb::Back, Input::Back)),
+            Verb::Tap if !prediction.is_guess() => {
+                described::touch(capture, Verb::Tap, action.target.as_ref()?, Some(&rules))
+            }
+            _ => None,
+        };
+        let leads_back = |prediction: &Prediction| -> f64 {
+            let is_back =
+                |effect: &Effect| matches!(effect, Effect::Page(to) if keys.iter().any(|key| to.has_key(key)));
+            prediction.likely.iter().filter(|one| is_back(&one.effect)).map(|one| one.probability).sum()
+        };
+        let mut best: Option<(f64, Plan)> = None;
+        let mut is_back_known = false;
+        for (action, prediction) in self.ways(capture).await {
+            is_back_known |= action.verb == Verb::Back && !prediction.is_guess();
+            let probability = leads_back(&prediction);
+            let is_better = best.as_ref().is_none_or(|(most, _)| probability > *most);
+            if probability >= MIN_PROBABILITY
+                && is_better
+                && let Some(plan) = plan_of(&action, &prediction)
+            {
+                best = Some((probability, plan));
+            }
+        }
+        match best {
+            Some((probability, plan)) => Ok(Way::Act(Box::new(plan), Some(probability))),
+            // Back usually opens the page before, and it is checked.
+            None if !is_back_known && self.is_before(capture, keys).await? => {
+                Ok(Way::Act(Box::new(Plan::single(Verb::Back, Input::Back)), None))
+            }
+            None => Err(unknown(&done.action, "nothing known leads back from here reliably enough")),
+        }
+    }
+
+    /// Returns whether the page before the one in front has one of the structures, according to the actions on the device.
+    async fn is_before(&self, capture: &ScreenCapture, keys: &HashSet<String>) -> Result<bool> {
+        let Some(front) = self.structure_in_front(capture) else { return Ok(false) };
+        let (store, device) = (self.origin().store, self.device_id);
+        let before = self.core.store.read_all(move |c| {
+            let structures = states::structures_of_same_state(c, &front)?;
+            prediction::page_before(c, (&store, device), &structures)
+        });
+        Ok(before.await?.is_some_and(|page| keys.iter().any(|key| page.has_key(key))))
+    }
+
+    fn structure_in_front(&self, capture: &ScreenCapture) -> Option<String> {
+        let structures = capture.structures().filter(|_| capture.reliable())?;
+        Some(self.structure_key(&structures.front))
+    }
+
+    async fn is_reached(&self, goal: &Goal, capture: &ScreenCapture) -> bool {
+        match goal {
+            Goal::Page(keys, _) => {
+                // Loads the known states, by which the structure is recognised.
+                self.state_in_front(capture).await;
+                self.structure_in_front(capture).is_some_and(|front| keys.contains(&front))
+            }
+            Goal::State(wanted, on) => {
+                let (snapshot, refs) = (capture.snapshot(), capture.refs());
+                let index = target::locate(snapshot, refs, wanted).filter(|_| capture.reliable());
+                index.and_then(|index| element_state::is_on(snapshot, refs[index].node)) == Some(*on)
+            }
+        }
+    }
+}
