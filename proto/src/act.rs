@@ -27,9 +27,6 @@ pub trait ActCall {
 pub trait WithLook {
     /// Sets the outcome.
     fn set_look(&mut self, look: Look);
-
-    /// Sets what was done to recover before the action, in one sentence.
-    fn set_recovery(&mut self, _recovery: String) {}
 }
 
 /// Implements [`WithLook`] for types with a field `look`.
@@ -44,17 +41,7 @@ macro_rules! with_look {
 }
 pub(crate) use with_look;
 
-with_look!(ScrollToResult, ShellResult, PageToolResult);
-
-impl WithLook for ActResult {
-    fn set_look(&mut self, look: Look) {
-        self.look = Some(look);
-    }
-
-    fn set_recovery(&mut self, recovery: String) {
-        self.recovery = Some(recovery);
-    }
-}
+with_look!(ActResult, ScrollToResult, ShellResult, PageToolResult);
 
 words! {
     /// Form in which an action returns the resulting page.

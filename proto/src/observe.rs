@@ -242,6 +242,9 @@ wire! {
         /// Hints about this page from the memory.
         #[serde(default)]
         pub hints: Vec<Hint>,
+        /// The element that brings the current task of the session nearest, by a way that the memory knows; absent if there is
+        /// no task, or if nothing known fits its words.
+        pub toward: Option<Toward>,
         /// Outline of the page; only with `format: "outline"`, `since`, or the `then` of an action. Text from the
         /// screen is quoted.
         pub outline: Option<String>,
@@ -253,6 +256,18 @@ wire! {
         /// with `since`, because the outline then lists the tools that came or are gone.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub tools: Vec<PublishedTool>,
+    }
+
+    /// The element that brings a task nearest.
+    pub struct Toward {
+        /// Id of the task.
+        pub task: i64,
+        /// Alias of the element.
+        pub alias: String,
+        /// Name of the page, element or text for which the words of the task are taken.
+        pub goal: String,
+        /// Probability that the known way leads there, 0 to 1; absent if the element itself is the goal.
+        pub probability: Option<f64>,
     }
 
     /// A tool that a page publishes.

@@ -102,6 +102,7 @@ fn action_recovers_and_is_done_once() {
     assert_eq!((world.phone.page(), world.phone.hits("tap")), ("basket".to_owned(), vec!["Basket".to_owned()]));
     let again = client.ok("act.tap", call);
     assert_eq!((&again["replayed"], &again["eventId"]), (&json!(true), &done["eventId"]), "{again}");
+    assert_eq!(again["recovery"], done["recovery"], "{again}");
     assert_eq!(world.phone.hits("tap").len(), 1, "it is not done again");
     client.ok("act.back", json!({"then": "outline"}));
     let plain = client.ok("act.tap", json!({"value": "Basket", "recover": true, "requestKey": "plain"}));
@@ -135,9 +136,12 @@ fn wrong_name_costs_neither_the_page_nor_a_text() {
     let mut client = world.client();
     launch(&mut client);
     world.phone.clear_inputs();
-    let wrong = client.fails("act.tap", json!({"value": "Baskett", "recover": true}), "TARGET_NOT_FOUND");
+    let call = json!({"value": "Baskett", "recover": true, "requestKey": "wrong"});
+    let wrong = client.fails("act.tap", call.clone(), "TARGET_NOT_FOUND");
     assert!(wrong.hint.as_deref().is_some_and(|hint| hint.contains("not recovered")), "{wrong:?}");
     assert!(world.phone.lock().inputs.is_empty(), "the page is the right one, so it is not left");
+    let again = client.fails("act.tap", call, "TARGET_NOT_FOUND");
+    assert_eq!(again.details["replayed"], true, "{again:?}");
     client.ok("act.tap", json!({"value": "Help", "then": "outline"}));
     client.ok("act.fill", json!({"value": "Your question", "text": "Where is my order?", "then": "outline"}));
     client.fails("act.tap", json!({"value": "Send it"}), "TARGET_NOT_FOUND");
@@ -148,6 +152,35 @@ fn wrong_name_costs_neither_the_page_nor_a_text() {
     let left = client.ok("recover.auto", json!({"allowRisky": true}));
     assert_eq!(left["recovered"], json!(false), "there is no such element: {left}");
     assert_eq!((bases(&left).last(), world.phone.page()), (Some(&"relaunch"), "home".to_owned()), "{left}");
+}
+
+/// The launcher has an icon with the name of the target, which is not the target.
+#[test]
+fn element_of_another_app_is_not_the_target() {
+    let world = world();
+    let mut client = world.client();
+    launch(&mut client);
+    client.ok("act.tap", json!({"value": "Stores", "then": "outline"}));
+    client.ok("observe.page", json!({"format": "outline"}));
+    client.fails("act.tap", json!({"value": "Settings"}), "TARGET_NOT_FOUND");
+    let cured = client.ok("recover.auto", json!({}));
+    assert_eq!(cured["recovered"], false, "{cured}");
+    assert_eq!(world.phone.lock().foreground().0, PACKAGE, "{cured}");
+}
+
+/// A text below a dialog is kept when the dialog is closed.
+#[test]
+fn dialog_over_a_text_is_closed() {
+    let world = world();
+    let mut client = world.client();
+    launch(&mut client);
+    client.ok("act.tap", json!({"value": "Help", "then": "outline"}));
+    client.ok("act.fill", json!({"value": "Your question", "text": "Where is it?", "then": "outline"}));
+    popup(&world);
+    client.fails("act.tap", json!({"value": "Ask"}), "TARGET_COVERED");
+    let cured = client.ok("recover.auto", json!({}));
+    assert_eq!((&cured["recovered"], bases(&cured)), (&json!(true), vec!["dismiss"]), "the text is below: {cured}");
+    assert_eq!(world.phone.lock().var("word"), "Where is it?");
 }
 
 #[test]

@@ -57,6 +57,7 @@ mod sharing;
 mod starting;
 mod subscription;
 mod taps;
+mod toward;
 mod traces;
 mod undoing;
 mod upgrades;

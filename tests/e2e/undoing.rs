@@ -1,5 +1,6 @@
 //! Undoing the last action: `act.undo`.
 
+use afd_phone::fault::{Fault, Kind};
 use afd_tests::{Client, TestPhone, World};
 use serde_json::json;
 
@@ -14,6 +15,7 @@ const DESK: &str = r#"{"package": "org.example.desk", "label": "Desk", "start": 
     "letters": {"activity": ".Letters", "title": "Letters", "body": [
       {"type": "field", "id": "word", "hint": "Your word", "var": "word"},
       {"type": "button", "id": "keep", "text": "Keep it", "do": {"goto": "kept"}},
+      {"type": "button", "id": "store", "text": "Store", "do": {"goto": "home"}},
       {"type": "button", "id": "remove", "text": "Delete", "do": {"goto": "gone"}}]},
     "kept": {"activity": ".Kept", "title": "Kept", "body": [{"type": "text", "id": "said", "text": "It is kept"}]},
     "gone": {"activity": ".Gone", "title": "Deleted", "body": [{"type": "text", "id": "said", "text": "It is gone"}]}
@@ -72,6 +74,49 @@ fn way_that_led_back_most_reliably_is_taken() {
     let undone = client.ok("act.undo", json!({}));
     assert_eq!((&undone["undone"], world.phone.page()), (&json!(true), "home".to_owned()), "{undone}");
     assert!(undone["probability"].as_f64().expect("a probability") >= 0.6, "{undone}");
+}
+
+/// A button that led back each time may have saved something, so it is not touched.
+#[test]
+fn button_that_leads_back_is_not_touched() {
+    let world = world();
+    let mut client = world.client();
+    launch(&mut client);
+    for _ in 0..4 {
+        client.ok("act.tap", json!({"value": "Letters", "then": "outline"}));
+        client.ok("act.tap", json!({"value": "Store", "then": "outline"}));
+    }
+    client.ok("act.tap", json!({"value": "Letters", "then": "outline"}));
+    world.phone.clear_inputs();
+    let undone = client.ok("act.undo", json!({}));
+    assert_eq!((&undone["undone"], &undone["action"]), (&json!(true), &json!("back")), "{undone}");
+    assert!(world.phone.hits("tap").is_empty());
+}
+
+#[test]
+fn action_that_changed_nothing_is_passed_over() {
+    let world = world();
+    let mut client = world.client();
+    launch(&mut client);
+    let tapped = client.ok("act.tap", json!({"value": "Letters", "then": "outline"}));
+    client.ok("act.scroll", json!({"direction": "down", "then": "outline"}));
+    let undone = client.ok("act.undo", json!({}));
+    assert_eq!((&undone["undoes"], world.phone.page()), (&tapped["eventId"], "home".to_owned()), "{undone}");
+}
+
+/// The phone dies after it was sent, so a repeated call must not send it again.
+#[test]
+fn undo_whose_outcome_is_unknown_is_not_sent_again() {
+    let world = world();
+    let mut client = world.client();
+    launch(&mut client);
+    client.ok("act.tap", json!({"value": "Letters", "then": "outline"}));
+    let drop = Fault { path: "/api/press/back".into(), skip: 0, times: 1, kind: Kind::DropAfter };
+    world.phone.lock().faults.push(drop);
+    client.fails("act.undo", json!({"requestKey": "once"}), "OUTCOME_UNKNOWN");
+    let sent = world.phone.requests("/api/press/back");
+    client.fails("act.undo", json!({"requestKey": "once"}), "OUTCOME_UNKNOWN");
+    assert_eq!(world.phone.requests("/api/press/back"), sent);
 }
 
 #[test]

@@ -135,7 +135,8 @@ fn result(outcome: &Outcome, data: &Value) -> String {
         let lines: String = incidents(data).iter().map(|one| incident(one) + "\n").collect();
         return lines + outline;
     }
-    if outcome.op == "go-to" {
+    let category = outcome.category.as_str();
+    if outcome.op == "go-to" || (category, outcome.op.as_str()) == ("recover", "auto") || outcome.op == "undo" {
         return walk(data);
     }
     if data["look"].is_object() {
@@ -173,7 +174,8 @@ fn act(outcome: &Outcome, data: &Value) -> String {
         (_, None) => "done",
     };
     let is_expected = changed == AS_EXPECTED;
-    let mut text = format!("{}{} {changed}", acted_on(outcome, data), if is_expected { "" } else { ":" });
+    let recovery = data["recovery"].as_str().map(|text| safe::line(text) + "\n").unwrap_or_default();
+    let mut text = format!("{recovery}{}{} {changed}", acted_on(outcome, data), if is_expected { "" } else { ":" });
     if let Some(surprise) = look["surprise"]["text"].as_str() {
         let _ = write!(text, "; not expected: {}", safe::line(surprise));
     } else if look["asExpected"] == true {
@@ -213,7 +215,7 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     text
 }
 
-/// Returns how a walk ended, one line for each step that did not lead where it should, and the page.
+/// Returns how a call of several actions ended, one line for each step that did not lead where it should, and the page.
 fn walk(data: &Value) -> String {
     let mut text = data["text"].as_str().map(safe::line).unwrap_or_default();
     if data["replayed"] == Value::Bool(true) {

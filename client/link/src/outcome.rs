@@ -137,15 +137,26 @@ impl Outcome {
         Self { category: category.to_owned(), op: op.to_owned(), result: Err(failure), render: None, only: None }
     }
 
-    /// Returns the exit code. A walk that did not arrive is a failure, like a check that did not pass.
+    /// Returns the exit code. A walk that did not arrive is a failure, like a check that did not pass; so are a recovery and an
+    /// undo that were not achieved.
     pub fn exit(&self) -> u8 {
-        #[derive(Deserialize)]
-        struct Walk {
-            arrived: bool,
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Done {
+            arrived: Option<bool>,
+            recovered: Option<bool>,
+            undone: Option<bool>,
+            /// What only would be sent, or was.
+            action: Option<String>,
+            event_id: Option<String>,
         }
-        let stopped = |data: &RawValue| serde_json::from_str::<Walk>(data.get()).is_ok_and(|walk| !walk.arrived);
+        let missed = |data: &RawValue| {
+            let done: Done = serde_json::from_str(data.get()).unwrap_or_default();
+            let is_offer = done.action.is_some() && done.event_id.is_none();
+            [done.arrived, done.recovered, done.undone.filter(|_| !is_offer)].contains(&Some(false))
+        };
         match &self.result {
-            Ok(data) if self.op == "go-to" && stopped(data) => FAILED,
+            Ok(data) if ["go-to", "auto", "undo"].contains(&self.op.as_str()) && missed(data) => FAILED,
             Ok(_) => 0,
             Err(failure) => failure.exit,
         }

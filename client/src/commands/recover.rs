@@ -31,7 +31,7 @@ pub enum Recover {
         #[command(flatten)]
         key: Key,
     },
-    /// Do what fixed the last failure here before, else close what is in front, go back, relaunch; each checked
+    /// Do what fixed the last failure here before, else close what is in front, go back, relaunch, for up to --timeout-ms
     Auto(Auto),
 }
 

@@ -36,6 +36,12 @@ impl Error {
         self
     }
 
+    /// Puts a further sentence before the advice for the caller.
+    pub fn add_hint(self, first: &str) -> Self {
+        let hint = self.hint.as_ref().map_or_else(|| first.to_owned(), |hint| format!("{first}; {hint}"));
+        self.hint(hint)
+    }
+
     /// Sets the structured details.
     pub fn details(mut self, details: Value) -> Self {
         self.details = Some(details);

@@ -234,6 +234,15 @@ pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &st
     Ok(closed)
 }
 
+/// Takes the request key from an event, so that another attempt at the same call can have it.
+pub fn release_key(connection: &Connection, event: &str) -> Result<()> {
+    connection.run(
+        "UPDATE events SET request_key = NULL, request_hash = NULL, updated_at = :now WHERE uid = :event",
+        args! {now: now_ms(), event},
+    )?;
+    Ok(())
+}
+
 /// Adds a member to the evidence of an event. `value` is JSON.
 pub fn add_evidence(connection: &Connection, event: &str, name: &str, value: &str) -> Result<()> {
     connection.run(

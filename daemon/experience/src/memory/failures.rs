@@ -26,7 +26,8 @@ pub struct Failure {
     pub evidence: Value,
     /// The page on which it failed; `None` if that is not known for sure.
     pub page: Option<Page>,
-    /// Package of the app in which the session was before: the one to which its last action led that succeeded.
+    /// Package of the app in which the session was before: the one to which its last action led that
+    /// succeeded and did not lead to a dialog.
     pub app: Option<String>,
 }
 
@@ -38,7 +39,7 @@ pub fn open(connection: &Connection, origin: &Origin) -> Result<Option<Failure>>
     let app = connection.first(
         "SELECT p.app FROM events e JOIN pages p ON p.id = coalesce(e.after_page_id, e.page_id)
              WHERE e.session_id = :session AND e.device_id = :device AND e.origin = :store AND e.seq < :seq
-                AND e.category <> 'verify' AND e.status = 'ok' ORDER BY e.seq DESC LIMIT 1",
+                AND e.category <> 'verify' AND e.status = 'ok' AND p.dialog = 0 ORDER BY e.seq DESC LIMIT 1",
         args! {session: origin.session, device: origin.device, store: origin.store, seq: event.seq},
         |row| row.get::<_, String>("app"),
     )?;

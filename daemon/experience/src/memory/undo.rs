@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use afd_proto::memory::{EventStatus, OutcomeKind};
-use afd_proto::vocabulary::Action;
+use afd_proto::vocabulary::{Action, Verb};
 use rusqlite::Connection;
 use serde_json::Value;
 
 use super::pages::{self, Page};
 use super::{Origin, event_rows};
+use afd_screen::page::target::has_hidden_effect;
 use afd_store::{Result, args};
 
 /// Maximum number of the newest events of a device that are read.
@@ -46,7 +47,7 @@ pub enum Last {
     Own(Box<Done>),
 }
 
-/// Returns the newest action on a device that was sent and is neither undone nor an undo.
+/// Returns the newest action on a device that was sent, changed something, and is neither undone nor an undo.
 pub fn last_done(connection: &Connection, origin: &Origin) -> Result<Last> {
     let mut statement = connection.prepare_cached(&event_rows::select(
         "WHERE e.device_id = :device AND e.origin = :store AND e.category <> 'verify' AND e.sent = 1 ORDER BY e.seq DESC LIMIT :most",
@@ -61,7 +62,12 @@ pub fn last_done(connection: &Connection, origin: &Origin) -> Result<Last> {
             undone.insert(uid.to_owned());
             continue;
         }
-        if undone.contains(&event.uid) {
+        // A scroll needs no undo, and neither does an act that changed nothing, unless it may have typed or run something.
+        let is_idle = event.action.as_ref().is_some_and(|(action, _)| {
+            let changed_nothing = event.outcome == Some(OutcomeKind::Nothing) && !has_hidden_effect(action);
+            changed_nothing || matches!(action.verb, Verb::Scroll | Verb::ScrollTo)
+        });
+        if undone.contains(&event.uid) || is_idle {
             continue;
         }
         if event.session != origin.session {

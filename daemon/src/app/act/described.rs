@@ -11,7 +11,7 @@ use crate::app::{Error, Result};
 use afd_experience::memory::Place;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::risk::RiskRules;
-use afd_screen::page::snapshot::Flag;
+use afd_screen::page::snapshot::{Flag, Node, Trait};
 use afd_screen::page::{element_state, target};
 
 /// An element of a page, described so that it can be found on a later screen of the same page.
@@ -67,6 +67,11 @@ pub(super) fn changes_setting(capture: &ScreenCapture, index: usize) -> bool {
         || snapshot
             .subtree(index)
             .any(|i| snapshot.nodes[i].role == Role::Switch || snapshot.nodes[i].checked.is_some())
+}
+
+/// Returns whether an element usually leads to another page, whatever its name is: a row or a link.
+pub(super) fn leads_on(node: &Node) -> bool {
+    node.role == Role::Row || node.has(Trait::Link)
 }
 
 /// Returns the plan that touches an element described by memory. Returns `None` if it is not in sight, if touching it

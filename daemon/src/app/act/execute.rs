@@ -23,7 +23,7 @@ use std::time::Instant;
 use afd_proto::ErrorCode;
 use afd_proto::act::{ActCall, Then, WithLook};
 use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::{Action, DeviceCall, Reply, Target, Verb};
+use afd_proto::vocabulary::{Action, DeviceCall, Reply, Role, Target, Verb};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -39,6 +39,7 @@ use afd_base::task::shielded;
 use afd_device::{DeviceGuard, DriverError, Ticket};
 use afd_experience::memory::Place;
 use afd_experience::memory::events::{self, Event, Request};
+use afd_experience::memory::views::LastSeen;
 use afd_screen::page::select::Gesture;
 use afd_screen::page::{Ref, element_state};
 use record::unrecorded;
@@ -52,6 +53,17 @@ pub(in crate::app) struct ActionOutcome {
     pub duration_ms: u64,
     /// Uid and cause of the failure that a recovery responds to; `None` for other actions.
     pub recovers_from: Option<(String, String)>,
+    /// What was done to recover before the action, in one sentence.
+    pub recovery: Option<String>,
+}
+
+/// An action whose target could not be resolved, so that nothing was sent.
+struct Unresolved {
+    error: Error,
+    /// Uid of the event that records it.
+    event: String,
+    /// The page that the session saw last, if no input was sent since.
+    seen: Option<LastSeen>,
 }
 
 /// An action that was performed and recorded.
@@ -174,11 +186,10 @@ impl Call {
         then: Option<Then>,
         body: fn(ActionOutcome) -> B,
     ) -> Result<B> {
-        let (recovery, (mut body, done)) = match plan.recover {
+        let (mut body, done) = match plan.recover {
             true => self.perform_or_recover(plan, request, ticket, body).await?,
-            false => (None, self.perform_once(plan, request, ticket, body).await?),
+            false => self.perform_once(plan, request, ticket, body).await?,
         };
-        recovery.into_iter().for_each(|recovery| body.set_recovery(recovery));
         let look = match then {
             Some(then) => {
                 let look = self.look_then(then, &done);
@@ -195,28 +206,31 @@ impl Call {
     }
 
     /// Performs and records a plan. If nothing was sent because the target is missing or covered, recovers and tries it once
-    /// more. Returns also what was done to recover. The request key belongs to the attempt that counts: the last one.
+    /// more. The request key then belongs to the second attempt.
     async fn perform_or_recover<B: Serialize>(
         &self,
         plan: Plan,
         request: Option<Request>,
         ticket: Ticket,
         body: fn(ActionOutcome) -> B,
-    ) -> Result<(Option<String>, (B, Performed))> {
-        // A page that came without an input is not the one that the caller meant.
-        let inputs = self.device().inputs();
-        let seen = self.core.experience.views.seen(self.session_id, self.device_id);
-        let seen = seen.filter(|seen| seen.reliable && seen.inputs == inputs);
-        match self.attempt(plan.clone(), request.clone(), ticket, body).await? {
-            Err(error) if cure::may_retry(error.code) => {
-                let recovery = self.recover(error, seen).await?;
-                let ticket = self.device().queue()?;
-                let plan = Plan { recover: false, ..plan };
-                let done = self.perform_once(plan, request, ticket, body).await?;
-                Ok((Some(recovery), done))
-            }
-            done => Ok((None, done?)),
+    ) -> Result<(B, Performed)> {
+        let Unresolved { error, event, seen } = match self.attempt(plan.clone(), request.clone(), ticket, body).await? {
+            Err(unresolved) if cure::may_retry(unresolved.error.code) => unresolved,
+            done => return done.map_err(|unresolved| unresolved.error),
+        };
+        let recovery = self.recover(error, seen).await?;
+        if request.is_some() {
+            self.core.store.write_first(move |c| events::release_key(c, &event)).await?;
         }
+        let (ticket, said) = (self.device().queue()?, recovery.clone());
+        let plan = Plan { recovery, ..plan };
+        self.perform_once(plan, request, ticket, body).await.map_err(|error| match said {
+            Some(said) if error.code == ErrorCode::Cancelled => {
+                Error::new(error.code, format!("the call was cancelled before the action, but it has {said}"))
+            }
+            Some(said) => error.add_hint(&said),
+            None => error,
+        })
     }
 
     /// Performs and records a plan, without a look at the page afterwards.
@@ -227,18 +241,17 @@ impl Call {
         ticket: Ticket,
         body: fn(ActionOutcome) -> B,
     ) -> Result<(B, Performed)> {
-        self.attempt(plan, request, ticket, body).await?
+        self.attempt(plan, request, ticket, body).await?.map_err(|unresolved| unresolved.error)
     }
 
-    /// Like [`Call::perform_once`], but returns the recorded error apart if the target could not be resolved, so that nothing
-    /// was sent.
+    /// Like [`Call::perform_once`], but returns the recorded error apart if the target could not be resolved.
     async fn attempt<B: Serialize>(
         &self,
         plan: Plan,
         request: Option<Request>,
         ticket: Ticket,
         body: fn(ActionOutcome) -> B,
-    ) -> Result<Result<(B, Performed)>> {
+    ) -> Result<std::result::Result<(B, Performed), Unresolved>> {
         let started = Instant::now();
         self.device().check_lease(&self.echo.session)?;
         let scope = scope::current();
@@ -255,17 +268,20 @@ impl Call {
             return Err(Error::new(ErrorCode::Conflict, "another call acted on the device meanwhile"));
         }
         let mut event = self.new_event(&plan, request, &guard);
+        let seen = self.core.experience.views.seen(self.session_id, self.device_id);
+        let seen = seen.filter(|seen| seen.reliable && seen.inputs == self.device().inputs());
         let resolved = match self.resolve_target(plan.target_spec.as_ref(), &guard, &mut event).await {
             Ok(resolved) => resolved,
             Err(error) => {
                 drop(guard);
                 // A cancelled call is not recorded, so that its request key can be used again.
                 scope.commit()?;
-                if plan.recover && cure::may_retry(error.code) {
-                    // The key belongs to the next attempt.
-                    event.request = None;
-                }
-                return Ok(self.fail(event, started, error).await);
+                let uid = event.uid.clone();
+                let error = match self.fail::<()>(event, started, error).await {
+                    Err(error) => error,
+                    Ok(()) => Error::new(ErrorCode::Internal, "a failure was not returned"),
+                };
+                return Ok(Err(Unresolved { error, event: uid, seen }));
             }
         };
         if let Some(resolved) = &resolved {
@@ -290,7 +306,15 @@ impl Call {
         };
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let uid = event.uid.clone();
-        let body = body(ActionOutcome { event: uid.clone(), result, resolved, scrolls, duration_ms, recovers_from });
+        let body = body(ActionOutcome {
+            event: uid.clone(),
+            result,
+            resolved,
+            scrolls,
+            duration_ms,
+            recovers_from,
+            recovery: plan.recovery,
+        });
         event.status = EventStatus::Ok;
         // The result is recorded only for a call with a request key, because only such a call can be replayed.
         event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
@@ -392,8 +416,12 @@ impl Call {
         let risky = acted.is_some_and(|acted| self.core.risk_rules().is_risky(capture.snapshot(), acted));
         let mut evidence = resolved.evidence;
         if let Some(evidence) = evidence.as_object_mut() {
-            // What an undo has to restore.
-            let on = acted.and_then(|acted| element_state::is_on(capture.snapshot(), acted.node));
+            // What an undo has to restore. A text such as "Off" may be the name of a button.
+            let snapshot = capture.snapshot();
+            let is_switch = |i: usize| snapshot.nodes[i].checked.is_some() || snapshot.nodes[i].role == Role::Switch;
+            let reports = |node: &usize| snapshot.subtree(*node).any(is_switch);
+            let node = acted.map(|acted| acted.node).filter(reports);
+            let on = node.and_then(|node| element_state::is_on(snapshot, node));
             on.into_iter().for_each(|on| drop(evidence.insert("on".to_owned(), json!(on))));
             if risky {
                 evidence.insert("risky".to_owned(), json!(true));
@@ -416,8 +444,13 @@ fn note_target(event: &mut Event, resolved: &ResolvedTarget) {
 fn spec_json(spec: &TargetSpec) -> Value {
     let entries: BTreeMap<&str, Value> = match spec {
         TargetSpec::Point(p) => BTreeMap::from([("x", json!(p.x)), ("y", json!(p.y))]),
-        TargetSpec::Node { by, value, exact, .. } => {
-            BTreeMap::from([("by", json!(by.word())), ("value", json!(value)), ("exactMatch", json!(exact))])
+        TargetSpec::Node { by, value, exact, partial } => {
+            let mut entries =
+                BTreeMap::from([("by", json!(by.word())), ("value", json!(value)), ("exactMatch", json!(exact))]);
+            if *partial {
+                entries.insert("partial", json!(true));
+            }
+            entries
         }
         TargetSpec::Alias { alias, .. } => BTreeMap::from([("by", json!("ref")), ("value", json!(alias))]),
         TargetSpec::Described(wanted) => BTreeMap::from([("target", json!(wanted.target))]),

@@ -119,8 +119,11 @@ where
     call.core.store.write_first(begin).await?;
     let done = run(Some(key.clone())).await;
     let record = done.as_ref().ok().and_then(|result| serde_json::to_string(&result.clone().without_page()).ok());
+    let is_sent = done.as_ref().is_err_and(|error| error.code == ErrorCode::OutcomeUnknown);
     let stored = call.core.store.write(move |c| match &record {
         Some(result) => requests::finish(c, key.method, &key.name, result),
+        // Nothing is recorded of an action that may have been sent. A repeated call says so.
+        None if is_sent => Ok(()),
         // Nothing was sent, so the key can be used again.
         None => requests::forget(c, key.method, &key.name),
     });

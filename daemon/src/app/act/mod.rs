@@ -356,7 +356,7 @@ pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(
         moved: done.resolved.as_ref().is_some_and(|r| r.moved),
         unmarked: done.resolved.as_ref().is_some_and(|r| r.unmarked),
         risky: done.resolved.is_some_and(|r| r.risky),
-        recovery: None,
+        recovery: done.recovery,
         duration_ms: done.duration_ms,
         look: None,
         replayed: false,

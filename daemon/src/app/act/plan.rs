@@ -34,6 +34,8 @@ pub(in crate::app) struct Plan {
     pub expects: bool,
     /// Whether to recover and try again if the target is missing or covered.
     pub recover: bool,
+    /// What was done to recover before, in one sentence.
+    pub recovery: Option<String>,
 }
 
 impl Plan {
@@ -50,6 +52,7 @@ impl Plan {
             strict: false,
             expects: false,
             recover: false,
+            recovery: None,
         }
     }
 

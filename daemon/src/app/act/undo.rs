@@ -1,8 +1,8 @@
 //! `act.undo`: undoes the last action of a session where it is known how.
 //!
 //! An action that opened another page is undone by the action that most likely opens the page before: one that led there
-//! from here, or Back. A touch that changed a switch is undone by another one. Nothing else is: what a text, a scroll or a
-//! risky action replaced is not known. The page is checked afterwards.
+//! from here, or Back. A touch that changed a switch is undone by another one. Nothing else is: what a text or a risky action
+//! replaced is not known. Scrolls are passed over. The page is checked afterwards.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use afd_device::Input;
 use afd_experience::memory::events;
 use afd_experience::memory::pages::Page;
 use afd_experience::memory::undo::{self, Done, Last};
-use afd_experience::prediction::{self, Effect, Prediction};
+use afd_experience::prediction::{Effect, Prediction};
 use afd_experience::visual::states;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::{element_state, target};
@@ -51,8 +51,8 @@ enum Way {
 enum Goal {
     /// One of these structures is in front.
     Page(HashSet<String>, String),
-    /// The element is on or off.
-    State(Target, bool),
+    /// The element is on or off, in this activity.
+    State(Target, bool, String),
 }
 
 /// The uid of an action's event.
@@ -98,8 +98,12 @@ pub async fn undo(core: &Arc<Core>, params: UndoParams) -> Result<Reply<UndoResu
 async fn run(call: &Call, params: &UndoParams) -> Result<UndoResult> {
     let started = Instant::now();
     let _leased = Leased::take(call)?;
+    // What is known is read before the page, because a look may change where the last action led.
+    let mut done = call.last_done().await?;
     let capture = call.settled_page().await?;
-    let done = call.last_done().await?;
+    if done.outcome.is_none() {
+        done = call.last_done().await?;
+    }
     let goal = call.goal_of(&done).await?;
     let way = call.way_back(&capture, &done, &goal).await?;
     let (action, probability) = match &way {
@@ -120,26 +124,37 @@ async fn run(call: &Call, params: &UndoParams) -> Result<UndoResult> {
         look: None,
         replayed: false,
     };
-    let mut capture = capture;
+    let (mut capture, mut unread) = (capture, None);
     if let (Way::Act(plan, _), false) = (way, params.dry_run) {
         let ticket = call.device().queue()?;
         let plan = Plan { decided_at: Some(capture.reading.inputs), ..*plan };
         let (event, sent) = call.perform_once(plan, None, ticket, |done| StepEvent(done.event)).await?;
         result.event_id = Some(event.0.clone());
-        capture = call.page_after(&sent, patience(None, PATIENCE), None).await?;
-        result.undone = call.is_reached(&goal, &capture).await;
+        // From here on the action was sent, so no error is returned.
+        match call.page_after(&sent, patience(None, PATIENCE), None).await {
+            Ok(page) => {
+                result.undone = call.is_reached(&goal, &page).await;
+                capture = page;
+            }
+            Err(error) => unread = Some(error.message),
+        }
         if result.undone {
             let (uid, undoes) = (event.0, json!(done.uid).to_string());
-            call.core.store.write(move |c| events::add_evidence(c, &uid, undo::UNDOES, &undoes)).await?;
+            let noted = call.core.store.write(move |c| events::add_evidence(c, &uid, undo::UNDOES, &undoes)).await;
+            noted.unwrap_or_else(|error| tracing::warn!(%error, "cannot record which action was undone"));
         }
     }
     if let Some(state) = call.state_in_front(&capture).await {
         let found = call.core.store.read(move |c| states::get(c, state)).await;
         result.at = found.ok().flatten().map(|state| state_ref(&state));
     }
-    result.text = sentence(&result, &goal, params.dry_run);
+    let is_read = unread.is_none();
+    result.text = match unread {
+        Some(why) => format!("undo of {} was sent, but the page cannot be read: {why}", result.undid),
+        None => sentence(&result, &goal, params.dry_run),
+    };
     result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    if let Some(then) = params.then() {
+    if let Some(then) = params.then().filter(|_| is_read) {
         let mut look = Look { waited_ms: result.duration_ms, ..Look::default() };
         if let Err(error) = call.show(&mut capture, then, &mut look).await {
             look.note = Some(format!("the page cannot be shown: {}", error.message));
@@ -162,15 +177,15 @@ fn sentence(result: &UndoResult, goal: &Goal, dry_run: bool) -> String {
     let rest = if result.may_remain { "; what else it did is not known and not undone" } else { "" };
     let page = match goal {
         Goal::Page(_, name) => format!(": {} is in front again", quoted(name, MAX_NAME)),
-        Goal::State(_, on) => format!(": it is {} again", if *on { "on" } else { "off" }),
+        Goal::State(_, on, _) => format!(": it is {} again", if *on { "on" } else { "off" }),
     };
     match (&result.action, result.undone) {
         (None, _) => format!("nothing to do to undo {undid}{page}{rest}"),
         (Some(action), _) if dry_run => format!("{undid} would be undone by {action}{rest}"),
         (Some(action), true) => format!("undid {undid} by {action}{page}{rest}"),
         (Some(action), false) => {
-            let at = result.at.as_ref().map_or("another page", |at| at.name.as_str());
-            format!("{action} did not undo {undid}: it led to {}", quoted(at, MAX_NAME))
+            let at = result.at.as_ref().map_or("another page".to_owned(), |at| quoted(&at.name, MAX_NAME));
+            format!("{action} did not undo {undid}: it led to {at}")
         }
     }
 }
@@ -179,6 +194,19 @@ fn sentence(result: &UndoResult, goal: &Goal, dry_run: bool) -> String {
 fn unknown(action: &Action, why: &str) -> Error {
     Error::new(ErrorCode::NotFound, format!("it is not known how to undo {}: {why}", target::sentence(action)))
         .hint("look at the page, and act as a person would")
+}
+
+/// Returns the error for a page on which the action cannot be undone.
+fn elsewhere(done: &Done) -> Error {
+    Error::new(ErrorCode::Conflict, "another page is in front than the one to which the action led")
+        .hint("look at the page, then decide again")
+        .details(json!({"undoes": done.uid}))
+}
+
+/// Returns whether an action touched an element of a page, and so opened the page above that one.
+fn opened_by_touch(done: &Done) -> bool {
+    matches!(done.action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap)
+        && done.before.as_ref().is_some_and(|page| !page.dialog)
 }
 
 /// Returns the name of a page for a sentence.
@@ -193,7 +221,7 @@ impl Call {
         let done = match self.core.store.read_all(move |c| undo::last_done(c, &origin)).await? {
             Last::Own(done) => *done,
             Last::Other => {
-                return Err(Error::new(ErrorCode::Conflict, "another session acted on the device since")
+                return Err(Error::new(ErrorCode::Conflict, "the newest action on the device is another session's")
                     .hint("only the newest action on a device can be undone"));
             }
             Last::Nothing => {
@@ -219,16 +247,19 @@ impl Call {
             (done.evidence.get("on").and_then(Value::as_bool), &action.target, action.verb)
             && !matches!(done.outcome, Some(OutcomeKind::Page))
         {
-            return Ok(Goal::State(target.clone(), on));
+            let activity = done.before.as_ref().map(|page| page.activity.clone()).unwrap_or_default();
+            return Ok(Goal::State(target.clone(), on, activity));
         }
         match (action.verb, done.outcome) {
             (Verb::Text | Verb::Fill | Verb::Upload, _) => {
                 return Err(unknown(action, "what was in the field before is not stored"));
             }
-            (Verb::Scroll | Verb::ScrollTo | Verb::Swipe | Verb::Drag, _) => {
-                return Err(unknown(action, "scrolling and dragging are not undone"));
+            (Verb::Key | Verb::PageTool | Verb::Shell | Verb::Intent, _) => {
+                return Err(unknown(action, "what it does is not known"));
             }
-            (_, Some(OutcomeKind::Nothing)) => return Err(unknown(action, "it changed nothing that can be seen")),
+            (Verb::Swipe | Verb::Drag, _) => {
+                return Err(unknown(action, "swiping and dragging are not undone"));
+            }
             (_, Some(OutcomeKind::Page)) => {}
             (_, Some(_)) => return Err(unknown(action, "it changed its page in a way that is not known")),
             (_, None) => return Err(unknown(action, "where it led is not known")),
@@ -250,11 +281,16 @@ impl Call {
             )
             .hint("try again"));
         }
+        if let Goal::State(_, _, activity) = goal
+            && capture.place().activity.unwrap_or_default() != *activity
+        {
+            return Err(elsewhere(done));
+        }
         if self.is_reached(goal, capture).await {
             return Ok(Way::Done);
         }
         match goal {
-            Goal::State(wanted, _) => {
+            Goal::State(wanted, ..) => {
                 let (snapshot, refs) = (capture.snapshot(), capture.refs());
                 let index = target::locate(snapshot, refs, wanted)
                     .ok_or_else(|| unknown(&done.action, "the element is not in sight"))?;
@@ -283,58 +319,41 @@ impl Call {
             _ => false,
         };
         if !led_here {
-            return Err(Error::new(
-                ErrorCode::Conflict,
-                "another page is in front than the one to which the action led",
-            )
-            .hint("look at the page, then decide again")
-            .details(json!({"undoes": done.uid})));
+            return Err(elsewhere(done));
         }
-        let rules = self.core.risk_rules();
-        let plan_of = |action: &Action, prediction: &Prediction| match action.verb {
-            Verb::Back => Some(Plan::single(Verb::Back, Input::Back)),
-            Verb::Tap if !prediction.is_guess() => {
-                described::touch(capture, Verb::Tap, action.target.as_ref()?, Some(&rules))
-            }
-            _ => None,
-        };
         let leads_back = |prediction: &Prediction| -> f64 {
             let is_back =
                 |effect: &Effect| matches!(effect, Effect::Page(to) if keys.iter().any(|key| to.has_key(key)));
             prediction.likely.iter().filter(|one| is_back(&one.effect)).map(|one| one.probability).sum()
         };
-        let mut best: Option<(f64, Plan)> = None;
-        let mut is_back_known = false;
-        for (action, prediction) in self.ways(capture).await {
-            is_back_known |= action.verb == Verb::Back && !prediction.is_guess();
-            let probability = leads_back(&prediction);
-            let is_better = best.as_ref().is_none_or(|(most, _)| probability > *most);
-            if probability >= MIN_PROBABILITY
-                && is_better
-                && let Some(plan) = plan_of(&action, &prediction)
-            {
-                best = Some((probability, plan));
-            }
+        let ways = self.ways(capture).await;
+        let rated = || ways.iter().map(|(action, prediction)| (action, prediction, leads_back(prediction)));
+        let back = rated().find(|(action, ..)| action.verb == Verb::Back);
+        let press = |probability| Way::Act(Box::new(Plan::single(Verb::Back, Input::Back)), probability);
+        match back {
+            Some((.., probability)) if probability >= MIN_PROBABILITY => return Ok(press(Some(probability))),
+            Some((_, prediction, _)) if !prediction.is_guess() => {}
+            // Back usually returns to the page on which an element was touched, and it is checked.
+            _ if opened_by_touch(done) => return Ok(press(None)),
+            _ => {}
         }
-        match best {
-            Some((probability, plan)) => Ok(Way::Act(Box::new(plan), Some(probability))),
-            // Back usually opens the page before, and it is checked.
-            None if !is_back_known && self.is_before(capture, keys).await? => {
-                Ok(Way::Act(Box::new(Plan::single(Verb::Back, Input::Back)), None))
-            }
-            None => Err(unknown(&done.action, "nothing known leads back from here reliably enough")),
-        }
-    }
-
-    /// Returns whether the page before the one in front has one of the structures, according to the actions on the device.
-    async fn is_before(&self, capture: &ScreenCapture, keys: &HashSet<String>) -> Result<bool> {
-        let Some(front) = self.structure_in_front(capture) else { return Ok(false) };
-        let (store, device) = (self.origin().store, self.device_id);
-        let before = self.core.store.read_all(move |c| {
-            let structures = states::structures_of_same_state(c, &front)?;
-            prediction::page_before(c, (&store, device), &structures)
-        });
-        Ok(before.await?.is_some_and(|page| keys.iter().any(|key| page.has_key(key))))
+        // A button that leads back may save something, so only rows and links are touched.
+        let rules = self.core.risk_rules();
+        let touch = |action: &Action| {
+            let wanted = action.target.as_ref().filter(|_| action.verb == Verb::Tap)?;
+            let index = target::locate(capture.snapshot(), capture.refs(), wanted)?;
+            let leads_on = described::leads_on(&capture.snapshot().nodes[capture.refs()[index].node]);
+            leads_on.then(|| described::touch(capture, Verb::Tap, wanted, Some(&rules))).flatten()
+        };
+        let mut known: Vec<(&Action, f64)> = rated()
+            .filter(|(_, prediction, probability)| !prediction.is_guess() && *probability >= MIN_PROBABILITY)
+            .map(|(action, _, probability)| (action, probability))
+            .collect();
+        known.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let way = known.into_iter().find_map(|(action, probability)| Some((touch(action)?, probability)));
+        let (plan, probability) =
+            way.ok_or_else(|| unknown(&done.action, "nothing known leads back from here reliably enough"))?;
+        Ok(Way::Act(Box::new(plan), Some(probability)))
     }
 
     fn structure_in_front(&self, capture: &ScreenCapture) -> Option<String> {
@@ -349,7 +368,7 @@ impl Call {
                 self.state_in_front(capture).await;
                 self.structure_in_front(capture).is_some_and(|front| keys.contains(&front))
             }
-            Goal::State(wanted, on) => {
+            Goal::State(wanted, on, _) => {
                 let (snapshot, refs) = (capture.snapshot(), capture.refs());
                 let index = target::locate(snapshot, refs, wanted).filter(|_| capture.reliable());
                 index.and_then(|index| element_state::is_on(snapshot, refs[index].node)) == Some(*on)

@@ -13,6 +13,7 @@ pub(in crate::app) mod screen_capture;
 pub mod screenshot;
 pub(in crate::app) mod streams;
 mod text;
+mod toward;
 pub mod wait;
 
 use std::hash::{Hash, Hasher};
@@ -363,6 +364,9 @@ impl Call {
         }
         let known = self.hints(capture, &Place { structure, ..capture.place() }, (shown, predicted), wanted).await;
         context.hints = hints::chosen(known, hints, wanted);
+        if shown > 0 && capture.reliable() {
+            context.toward = self.toward(capture).await;
+        }
         context
     }
 }

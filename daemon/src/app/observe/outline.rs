@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use afd_proto::observe::{Context, DEFAULT_ROWS, Format};
+use afd_proto::observe::{Context, DEFAULT_ROWS, Format, Toward};
 use afd_proto::rows::Element;
 use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 
@@ -113,7 +113,7 @@ impl Call {
                 // The session knows the app of the page, so the first line omits it.
                 let (head, changes) = (head(&shown, &context, false), changes.text());
                 let nothing = if changes.is_empty() && !shape.after_action { "\nnothing changed" } else { "" };
-                head + nothing + &changes
+                head + nothing + &changes + &toward(&context)
             }
             None => whole(&shown, &items, (&context, &predicted), (rows, true), all_hints) + &tools(&shown),
         };
@@ -326,7 +326,19 @@ fn whole(
     if left > 0 {
         let _ = write!(text, "\n{left} more elements: raise maxRows, or look again with more");
     }
-    text + &below
+    text + &below + &toward(context)
+}
+
+/// Returns the line about the element that brings the current task nearest.
+fn toward(context: &Context) -> String {
+    let line = |toward: &Toward| {
+        let (alias, goal) = (&toward.alias, quoted(&toward.goal, MAX_NAME));
+        match toward.probability {
+            Some(chance) => format!("\ntask: {alias} leads towards {goal} {:.2}", chance.min(0.99)),
+            None => format!("\ntask: {alias} is {goal}"),
+        }
+    };
+    context.toward.as_ref().map(line).unwrap_or_default()
 }
 
 /// Returns further predictions for the elements of an outline, the best first, by their aliases: pages to which elements led

@@ -182,6 +182,7 @@ impl ScreenCapture {
                 .map(|f| f.title.clone().unwrap_or_else(|| "dialog".to_owned())),
             incidents: Vec::new(),
             hints: Vec::new(),
+            toward: None,
             outline: None,
             since: None,
             elements: None,

@@ -11,16 +11,26 @@ use crate::app::act::plan::Plan;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::graph::{known_of, scope_in_front};
 use afd_device::Input;
+use afd_screen::page::Ref;
 use afd_screen::page::snapshot::Flag;
 
 /// Maximum number of attempts to dismiss what is in front of a page.
 const MAX_DISMISSALS: u32 = 3;
 
-/// Returns whether a page has a field with text, which may be lost when the page is left.
+/// Returns whether the page or dialog in front has a field with text, which may be lost when it is left. The hint of an
+/// empty field is its label.
 fn has_text(capture: &ScreenCapture) -> bool {
-    let is_filled = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-    let mut nodes = capture.snapshot().content();
-    nodes.any(|node| node.is(Flag::Editable) && node.is(Flag::Visible) && is_filled(&node.text))
+    let snapshot = capture.snapshot();
+    let is_filled = |element: &Ref| {
+        let node = &snapshot.nodes[element.node];
+        let text = node.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        node.is(Flag::Editable)
+            && node.is(Flag::Visible)
+            && snapshot.is_content(node)
+            && snapshot.hidden_by(element.node).is_none()
+            && text.is_some_and(|text| text != element.label.title.trim())
+    };
+    capture.refs().iter().any(is_filled)
 }
 
 impl Cure<'_> {
@@ -30,15 +40,17 @@ impl Cure<'_> {
     /// If the memory cannot be read.
     pub(super) async fn choose(&mut self, capture: &ScreenCapture) -> Result<Option<Choice>> {
         let is_covered = capture.structures().is_some_and(|s| s.front.dialog) && self.trouble.is_covered(capture);
-        self.unsaved = !self.bounds.allow_risky && !is_covered && has_text(capture);
+        let is_away = !self.trouble.is_app_in_front(capture);
+        self.unsaved = !self.bounds.allow_risky && has_text(capture);
+        if self.unsaved {
+            // An app that is put into the background keeps its texts.
+            return Ok(self.relaunch(capture).filter(|_| is_away && !is_covered));
+        }
         if let Some(choice) = self.known_choice(capture) {
             return Ok(Some(choice));
         }
         if let Some(choice) = self.dismissal(capture, is_covered).await? {
             return Ok(Some(choice));
-        }
-        if self.unsaved {
-            return Ok(None);
         }
         Ok(self.back(capture).or_else(|| self.relaunch(capture)).or_else(|| self.home(capture)))
     }
@@ -58,7 +70,8 @@ impl Cure<'_> {
     fn plan_of(&self, capture: &ScreenCapture, known: &Known) -> Option<Plan> {
         match known.action.verb {
             Verb::Tap => self.touch(capture, &known.action),
-            _ if self.unsaved => None,
+            // The page on which the action failed is not left because of what helped another one.
+            _ if !self.bounds.may_leave && self.trouble.is_page_in_front(capture) => None,
             Verb::Back => Some(Plan::backs(known.times())),
             Verb::Home => Some(Plan::single(Verb::Home, Input::Home)),
             Verb::Relaunch => self.relaunch_of(known.package()?),
@@ -97,17 +110,17 @@ impl Cure<'_> {
         Ok(is_new.then(|| dismiss(Plan::backs(1))))
     }
 
-    /// Returns Back, where another page than the expected one is in front, or where the caller allows leaving the page. A
-    /// page is left once; Back may have to close the keyboard before.
+    /// Returns Back, where another page than the expected one is in front, or where the caller allows leaving the page:
+    /// once, and once more to close the keyboard before.
     fn back(&mut self, capture: &ScreenCapture) -> Option<Choice> {
         let page = capture.place();
         let is_tried = |basis| self.tried.iter().any(|(tried, _)| *tried == basis);
-        let may = self.bounds.may_leave || !(self.trouble.is_page_in_front(capture) || is_tried(RecoverBasis::Back));
+        let may = self.bounds.may_leave || !self.trouble.is_page_in_front(capture);
         // Once the app was relaunched, its first page is in front.
         let is_useful =
             capture.reliable() && self.trouble.is_app_in_front(capture) && !is_tried(RecoverBasis::Relaunch);
-        let place = page.page_key.map(|key| if page.keyboard { format!("{key} with keyboard") } else { key });
-        let is_new = is_useful && may && self.tried.insert((RecoverBasis::Back, place));
+        let keyboard = page.keyboard.then(|| "keyboard".to_owned());
+        let is_new = is_useful && may && self.tried.insert((RecoverBasis::Back, keyboard));
         is_new.then(|| Choice { basis: RecoverBasis::Back, plan: Plan::backs(1).recovery(), counts: None })
     }
 

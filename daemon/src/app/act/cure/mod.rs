@@ -123,9 +123,13 @@ impl<'a> Cure<'a> {
             if let Some(stopped) = self.must_stop() {
                 return Ok(self.end(stopped, Some(capture)));
             }
-            let Some(choice) = self.choose(&capture).await? else {
-                let stopped = if self.unsaved { RecoverStop::Unsaved } else { RecoverStop::NothingLeft };
-                return Ok(self.end(stopped, Some(capture)));
+            let choice = match self.choose(&capture).await {
+                Ok(Some(choice)) => choice,
+                Ok(None) => {
+                    let stopped = if self.unsaved { RecoverStop::Unsaved } else { RecoverStop::NothingLeft };
+                    return Ok(self.end(stopped, Some(capture)));
+                }
+                Err(error) => return self.failed(error, Some(capture)),
             };
             if let Err(error) = leased.renew() {
                 return self.failed(error, Some(capture));
@@ -278,7 +282,7 @@ fn because(stopped: RecoverStop) -> &'static str {
     match stopped {
         RecoverStop::Recovered => "the device has recovered",
         RecoverStop::NothingLeft => "nothing is left to try",
-        RecoverStop::Unsaved => "the page has a field with text, which would be lost",
+        RecoverStop::Unsaved => "the page has a field with text, which leaving it could lose (allowRisky allows it)",
         RecoverStop::Disturbed => "another call acted on the device",
         RecoverStop::Failed => "an action failed",
         RecoverStop::Limit => "the maximum number of actions is used up",

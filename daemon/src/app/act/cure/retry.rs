@@ -21,25 +21,21 @@ pub(in crate::app) fn may_retry(code: ErrorCode) -> bool {
 
 impl Call {
     /// Recovers from the failure of an action that was just recorded. `seen` is the page that the session saw last, if no
-    /// input was sent since. Returns what was done, in one sentence, if the target of the action can be touched now.
+    /// input was sent since. Returns what was done, in one sentence, if the target of the action can be touched now; `None` if
+    /// nothing had to be done.
     ///
     /// # Errors
     /// The error of the action, with what was done, if the device has not recovered.
-    pub(in crate::app) async fn recover(&self, error: Error, seen: Option<LastSeen>) -> Result<String> {
-        let cured = match self.cure(seen).await {
-            Ok(cured) => cured,
-            Err(why) => (false, format!("not recovered: {}", why.message)),
-        };
-        match cured {
-            (true, text) => Ok(text),
-            (false, text) => {
-                let hint = error.hint.clone().map_or_else(|| text.clone(), |hint| format!("{text}; {hint}"));
-                Err(error.hint(hint))
-            }
+    pub(in crate::app) async fn recover(&self, error: Error, seen: Option<LastSeen>) -> Result<Option<String>> {
+        match self.cure(seen).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(why)) => Err(error.add_hint(&why)),
+            Err(why) => Err(error.add_hint(&format!("not recovered: {}", why.message))),
         }
     }
 
-    async fn cure(&self, seen: Option<LastSeen>) -> Result<(bool, String)> {
+    /// Returns what was done, or why the device has not recovered.
+    async fn cure(&self, seen: Option<LastSeen>) -> Result<std::result::Result<Option<String>, String>> {
         let mut leased = Leased::take(self)?;
         let first = self.settled_page().await?;
         let origin = self.origin();
@@ -60,6 +56,10 @@ impl Call {
             Some(page) => self.name_in_front(page).await,
             None => None,
         };
-        Ok((ended.stopped == RecoverStop::Recovered, cure.sentence(&ended, name.as_deref())))
+        let said = cure.sentence(&ended, name.as_deref());
+        Ok(match ended.stopped {
+            RecoverStop::Recovered => Ok(Some(said).filter(|_| !cure.steps.is_empty())),
+            _ => Err(said),
+        })
     }
 }

@@ -72,7 +72,8 @@ impl Trouble {
 
     /// Returns whether the screen shows that the trouble is over.
     pub fn is_over(&self, call: &Call, capture: &ScreenCapture) -> bool {
-        if !capture.reliable() {
+        // Another app may have an element with the same name.
+        if !capture.reliable() || !self.is_app_in_front(capture) {
             return false;
         }
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
@@ -81,7 +82,7 @@ impl Trouble {
             Sign::Element(wanted) => target::locate(snapshot, refs, wanted)
                 .is_some_and(|index| touch::touch(snapshot, refs[index].node, None).is_ok()),
             Sign::Text(text) => !select::containing(snapshot, text, false).is_empty(),
-            Sign::Clear => self.is_app_in_front(capture) && !self.is_covered(capture),
+            Sign::Clear => !self.is_covered(capture),
         }
     }
 
@@ -151,7 +152,8 @@ fn sign_of(failure: &Failure) -> Sign {
     match (of("by").and_then(By::of), of("value")) {
         (Some(by), Some(value)) if by != By::Ref => {
             let exact = wanted.and_then(|wanted| wanted.get("exactMatch")).and_then(Value::as_bool).unwrap_or_default();
-            Sign::Named(TargetSpec::Node { by, value: value.to_owned(), exact, partial: false }, gesture)
+            let partial = wanted.and_then(|wanted| wanted.get("partial")).and_then(Value::as_bool).unwrap_or_default();
+            Sign::Named(TargetSpec::Node { by, value: value.to_owned(), exact, partial }, gesture)
         }
         _ => match action.and_then(|action| action.target.clone()).filter(|target| target.role != Role::Any) {
             Some(target) => Sign::Element(target),

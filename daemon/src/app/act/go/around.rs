@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::explore;
 use super::state::{UNKNOWN, Walk};
+use crate::app::act::described::leads_on;
 use crate::app::observe::screen_capture::ScreenCapture;
 use afd_experience::prediction::{Effect, Prediction};
 use afd_experience::visual::graph::Edge;
@@ -53,7 +53,7 @@ fn may_guess(capture: &ScreenCapture, action: &Action) -> bool {
     match &action.target {
         Some(wanted) => {
             let found = target::locate(snapshot, refs, wanted).map(|index| &snapshot.nodes[refs[index].node]);
-            action.verb == Verb::Tap && found.is_some_and(explore::leads_on)
+            action.verb == Verb::Tap && found.is_some_and(leads_on)
         }
         None => matches!(action.verb, Verb::Back | Verb::Launch),
     }

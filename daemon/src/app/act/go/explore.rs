@@ -10,18 +10,13 @@ use afd_proto::vocabulary::{Role, Verb};
 
 use super::state::Walk;
 use super::step::Step;
-use crate::app::act::described::changes_setting;
+use crate::app::act::described::{changes_setting, leads_on};
 use crate::app::observe::screen_capture::ScreenCapture;
 use afd_base::text::tokens;
 use afd_experience::visual::graph::Edge;
 use afd_screen::page::folding::fold;
-use afd_screen::page::snapshot::{Flag, Node, Trait};
+use afd_screen::page::snapshot::Flag;
 use afd_screen::page::{Ref, naming, target};
-
-/// Returns whether an element usually leads to another page, whatever its name is: a row or a link.
-pub(super) fn leads_on(node: &Node) -> bool {
-    node.role == Role::Row || node.has(Trait::Link)
-}
 
 /// Returns the key under which it is remembered that an element of a page was tried.
 pub(super) fn tried_key(capture: &ScreenCapture, name: &str) -> String {
