@@ -7,7 +7,7 @@ use crate::vocabulary::Reply;
 act_params! {
     /// Parameters of `act.undo`.
     #[derive(Default)]
-    pub struct UndoParams {
+    pub struct ActUndoParams {
         /// Whether to say only how the action would be undone.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub dry_run: bool,
@@ -16,7 +16,7 @@ act_params! {
 
 wire! {
     /// Result of `act.undo`.
-    pub struct UndoResult {
+    pub struct ActUndoResult {
         /// Whether the screen shows that the action is undone: the page before it is in front again, or the switch is as it
         /// was.
         pub undone: bool,
@@ -49,9 +49,9 @@ wire! {
     }
 }
 
-crate::act::with_look!(UndoResult);
+crate::act::with_look!(ActUndoResult);
 
 methods! {
     /// Undoes the last action of the session by what most reliably leads back, and checks it.
-    ActUndo = "act.undo" (UndoParams, DEVICE) -> Reply<UndoResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, NotFound, RefAliasStale, TargetNotFound, TargetCovered, Conflict], "{}", UNDO;
+    ActUndo = "act.undo" (ActUndoParams, DEVICE) -> Reply<ActUndoResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, NotFound, RefAliasStale, TargetNotFound, TargetCovered, Conflict], "{}", UNDO;
 }

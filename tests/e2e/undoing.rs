@@ -4,12 +4,12 @@ use afd_phone::fault::{Fault, Kind};
 use afd_tests::{Client, TestPhone, World};
 use serde_json::json;
 
-const PACKAGE: &str = "org.example.desk";
+const PACKAGE: &str = "org.example.mill";
 
 /// An app with rows that open pages, a button that saves, a switch, a field, and a button that deletes.
-const DESK: &str = r#"{"package": "org.example.desk", "label": "Desk", "start": "home", "vars": {"silent": "off", "word": ""},
+const MILL: &str = r#"{"package": "org.example.mill", "label": "Mill", "start": "home", "vars": {"silent": "off", "word": ""},
   "pages": {
-    "home": {"activity": ".Home", "title": "Desk", "body": [{"type": "list", "id": "menu", "rows": [
+    "home": {"activity": ".Home", "title": "Mill", "body": [{"type": "list", "id": "menu", "rows": [
       {"title": "Letters", "do": {"goto": "letters"}},
       {"title": "Silent mode", "switch": "silent", "do": {"toggle": "silent"}}]}]},
     "letters": {"activity": ".Letters", "title": "Letters", "body": [
@@ -22,7 +22,7 @@ const DESK: &str = r#"{"package": "org.example.desk", "label": "Desk", "start": 
   }}"#;
 
 fn world() -> World {
-    let app = serde_json::from_str(DESK).expect("an app");
+    let app = serde_json::from_str(MILL).expect("an app");
     World::with(TestPhone::with(|setup| setup.apps.push(app)), "")
 }
 
@@ -162,7 +162,7 @@ fn what_cannot_be_undone_is_refused_and_nothing_is_sent() {
 
 #[test]
 fn other_page_in_front_is_not_left() {
-    let app = serde_json::from_str(DESK).expect("an app");
+    let app = serde_json::from_str(MILL).expect("an app");
     let world = World::with_clock_on(TestPhone::with(|setup| setup.apps.push(app)), "");
     let mut client = world.client();
     launch(&mut client);

@@ -77,7 +77,7 @@ ExportFormat: TypeAlias = Literal["document", "lines"]
 FinishStatus: TypeAlias = Literal["passed", "failed", "skipped"]
 
 # Purpose of a step.
-GoStepKind: TypeAlias = Literal["way", "dismiss", "explore", "scroll", "open"]
+GoStepKind: TypeAlias = Literal["way", "dismiss", "explore", "scroll", "open", "recover"]
 
 # Why a walk ended.
 GoStop: TypeAlias = Literal["arrived", "noWay", "risky", "needsText", "login", "covered", "unreadable", "disturbed", "failed", "limit", "timeout", "elsewhere", "cancelled", "interrupted"]
@@ -163,6 +163,12 @@ PredictedFrom: TypeAlias = Literal["page", "activity", "app", "rows", "role"]
 # Visibility of a record: a note, bug, test result or task, or the digest of a session.
 RecordScope: TypeAlias = Literal["app", "session"]
 
+# Why an action was chosen to recover.
+RecoverBasis: TypeAlias = Literal["known", "dismiss", "back", "relaunch", "home"]
+
+# Why a recovery ended.
+RecoverStop: TypeAlias = Literal["recovered", "nothingLeft", "unsaved", "disturbed", "failed", "limit", "timeout", "cancelled", "interrupted"]
+
 # Format of a report.
 ReportFormat: TypeAlias = Literal["html", "markdown", "junit", "json"]
 
@@ -228,6 +234,7 @@ class ActResultReply(TypedDict):
     moved: NotRequired[bool]
     point: NotRequired[Point]
     recorded: NotRequired[bool]
+    recovery: NotRequired[str]
     replayed: NotRequired[bool]
     result: str
     risky: NotRequired[bool]
@@ -235,6 +242,27 @@ class ActResultReply(TypedDict):
     target: NotRequired[Target]
     traceId: str
     unmarked: NotRequired[bool]
+
+
+class ActUndoResultReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    action: NotRequired[str]
+    at: NotRequired[StateRef]
+    device: str
+    durationMs: int
+    eventId: NotRequired[str]
+    look: NotRequired[Look]
+    mayRemain: NotRequired[bool]
+    probability: NotRequired[float]
+    recorded: NotRequired[bool]
+    replayed: NotRequired[bool]
+    session: str
+    text: str
+    traceId: str
+    undid: str
+    undoes: str
+    undone: bool
 
 
 class Action(TypedDict):
@@ -592,6 +620,7 @@ class Context(TypedDict):
     since: NotRequired[str]
     tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
+    toward: NotRequired[Toward]
 
 
 class ContextPart(TypedDict):
@@ -1588,6 +1617,7 @@ class PageReply(TypedDict):
     since: NotRequired[str]
     tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
+    toward: NotRequired[Toward]
     traceId: str
 
 
@@ -1921,6 +1951,26 @@ class RecordingStartedReply(TypedDict):
     traceId: str
 
 
+class RecoverAutoResultReply(TypedDict):
+    """A result together with the device, session and trace id of the call, in one JSON object."""
+
+    at: NotRequired[StateRef]
+    device: str
+    durationMs: int
+    failedWith: NotRequired[str]
+    failureCause: NotRequired[str]
+    failureEventId: NotRequired[str]
+    look: NotRequired[Look]
+    recorded: NotRequired[bool]
+    recovered: bool
+    replayed: NotRequired[bool]
+    session: str
+    steps: List[RecoverStep]
+    stopped: RecoverStop
+    text: str
+    traceId: str
+
+
 class RecoverResultReply(TypedDict):
     """A result together with the device, session and trace id of the call, in one JSON object."""
 
@@ -1935,6 +1985,18 @@ class RecoverResultReply(TypedDict):
     result: str
     session: str
     traceId: str
+
+
+class RecoverStep(TypedDict):
+    """An action that was taken to recover."""
+
+    action: str
+    basis: RecoverBasis
+    eventId: NotRequired[str]
+    failureCause: NotRequired[str]
+    ledTo: NotRequired[str]
+    tried: NotRequired[int]
+    worked: NotRequired[int]
 
 
 class Recovery(TypedDict):
@@ -2000,6 +2062,7 @@ class RefsReply(TypedDict):
     since: NotRequired[str]
     tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
+    toward: NotRequired[Toward]
     traceId: str
     truncated: bool
 
@@ -2184,6 +2247,7 @@ class ScreenReply(TypedDict):
     since: NotRequired[str]
     tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
+    toward: NotRequired[Toward]
     traceId: str
     truncated: bool
     windows: NotRequired[List[WindowRow]]
@@ -2728,6 +2792,15 @@ class TopReply(TypedDict):
     traceId: str
 
 
+class Toward(TypedDict):
+    """The element that brings a task nearest."""
+
+    alias: str
+    goal: str
+    probability: NotRequired[float]
+    task: int
+
+
 class Transition(TypedDict):
     """Experience with an action on a page."""
 
@@ -2896,6 +2969,7 @@ class WaitResultReply(TypedDict):
     since: NotRequired[str]
     tools: NotRequired[List[PublishedTool]]
     topActivity: str | None
+    toward: NotRequired[Toward]
     traceId: str
     until: Until
     waitedMs: int
@@ -3401,6 +3475,10 @@ class RecoverMethods:
         """Presses Home and launches the app to recover from a failure."""
         return self._call("recover.relaunch", {"package": package, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
+    def auto(self, *, allow_risky: bool | None = None, app: str | None = None, device: str | None = None, max_steps: int | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, timeout_ms: int | None = None) -> RecoverAutoResultReply:
+        """Recovers from the last failure by what fixed it here before, else by general means, and checks each action."""
+        return self._call("recover.auto", {"allowRisky": allow_risky, "app": app, "device": device, "maxSteps": max_steps, "requestKey": request_key, "session": session, "strict": strict, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+
 
 class VerifyMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
@@ -3427,29 +3505,29 @@ class ActMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, recover: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Taps a target or a point."""
-        return self._call("act.tap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.tap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "recover": recover, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
-    def long_press(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def long_press(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, recover: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Long-presses a target or a point."""
-        return self._call("act.longPress", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.longPress", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "recover": recover, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
-    def double_tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def double_tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, recover: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Taps a target or a point twice in quick succession."""
-        return self._call("act.doubleTap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.doubleTap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "recover": recover, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
-    def hover(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def hover(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, recover: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Moves the mouse onto an element or a point, as to open a menu; only browsers have a mouse."""
-        return self._call("act.hover", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.hover", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "recover": recover, "requestKey": request_key, "session": session, "strict": strict, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
     def swipe(self, *, x1: float, x2: float, y1: float, y2: float, device: str | None = None, duration_ms: int | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Swipes from one point to another."""
         return self._call("act.swipe", {"x1": x1, "x2": x2, "y1": y1, "y2": y2, "device": device, "durationMs": duration_ms, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def drag(self, *, device: str | None = None, duration_ms: int | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, to: str | None = None, to_x: float | None = None, to_y: float | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+    def drag(self, *, device: str | None = None, duration_ms: int | None = None, partial: bool | None = None, recover: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, to: str | None = None, to_x: float | None = None, to_y: float | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
         """Drags from an element or a point to another element or point."""
-        return self._call("act.drag", {"device": device, "durationMs": duration_ms, "partial": partial, "requestKey": request_key, "session": session, "strict": strict, "then": then, "to": to, "toX": to_x, "toY": to_y, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+        return self._call("act.drag", {"device": device, "durationMs": duration_ms, "partial": partial, "recover": recover, "requestKey": request_key, "session": session, "strict": strict, "then": then, "to": to, "toX": to_x, "toY": to_y, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
     def scroll(self, *, direction: Direction, amount: Amount | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Scrolls the screen in a direction."""
@@ -3475,17 +3553,17 @@ class ActMethods:
         """Types text into the focused field; the text is not stored."""
         return self._call("act.text", {"text": text, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def fill(self, *, text: Secret, value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
+    def fill(self, *, text: Secret, value: str, by: By | None = None, device: str | None = None, recover: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Fills a field: taps it, deletes its content, types the text, and checks the result."""
-        return self._call("act.fill", {"text": text, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
+        return self._call("act.fill", {"text": text, "value": value, "by": by, "device": device, "recover": recover, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
     def tab(self, *, tab: str, close: bool | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Makes a tab of a browser the current one, opens an empty one, or closes one."""
         return self._call("act.tab", {"tab": tab, "close": close, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def upload(self, *, files: List[str], value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
+    def upload(self, *, files: List[str], value: str, by: By | None = None, device: str | None = None, recover: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Taps an element of a page that asks for files, and gives it files."""
-        return self._call("act.upload", {"files": files, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
+        return self._call("act.upload", {"files": files, "value": value, "by": by, "device": device, "recover": recover, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
     def page_tool(self, *, tool: str, device: str | None = None, input: dict[str, Any] | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None, timeout_ms: int | None = None) -> PageToolResultReply:
         """Calls a tool that the page in a browser publishes for agents, and returns its answer."""
@@ -3507,9 +3585,13 @@ class ActMethods:
         """Sends an Android intent, if the device's settings allow it."""
         return self._call("act.intent", {"action": action, "component": component, "data": data, "device": device, "extras": extras, "package": package, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
-    def go_to(self, *, address: str | None = None, allow_risky: bool | None = None, app: str | None = None, device: str | None = None, element: str | None = None, explore: int | None = None, goal: str | None = None, max_steps: int | None = None, request_key: str | None = None, session: str | None = None, state: str | None = None, strict: bool | None = None, text: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> GoToResultReply:
+    def go_to(self, *, address: str | None = None, allow_risky: bool | None = None, app: str | None = None, device: str | None = None, element: str | None = None, explore: int | None = None, goal: str | None = None, max_steps: int | None = None, recover: bool | None = None, request_key: str | None = None, session: str | None = None, state: str | None = None, strict: bool | None = None, text: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> GoToResultReply:
         """Goes to a page or an element by the way that the memory knows, and checks each step."""
-        return self._call("act.goTo", {"address": address, "allowRisky": allow_risky, "app": app, "device": device, "element": element, "explore": explore, "goal": goal, "maxSteps": max_steps, "requestKey": request_key, "session": session, "state": state, "strict": strict, "text": text, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+        return self._call("act.goTo", {"address": address, "allowRisky": allow_risky, "app": app, "device": device, "element": element, "explore": explore, "goal": goal, "maxSteps": max_steps, "recover": recover, "requestKey": request_key, "session": session, "state": state, "strict": strict, "text": text, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+
+    def undo(self, *, device: str | None = None, dry_run: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActUndoResultReply:
+        """Undoes the last action of the session by what most reliably leads back, and checks it."""
+        return self._call("act.undo", {"device": device, "dryRun": dry_run, "requestKey": request_key, "session": session, "strict": strict, "then": then}, device=True, session=True, key=True)
 
     def install(self, *, file: str, device: str | None = None, grant: bool | None = None, request_key: str | None = None, session: str | None = None, strict: bool | None = None, then: Then | None = None) -> ActResultReply:
         """Installs an app from a file, or replaces it, if the device's settings allow it."""

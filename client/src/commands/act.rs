@@ -3,6 +3,7 @@
 mod go;
 mod key;
 mod touch;
+mod undo;
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use afd_proto::act::{
 };
 use afd_proto::go::ActGoTo;
 use afd_proto::keys::{self, KeyName};
-use afd_proto::undo::{ActUndo, UndoParams};
+use afd_proto::undo::ActUndo;
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -25,6 +26,7 @@ use afd_link::options::Context;
 pub use go::GoTo;
 pub use key::Key;
 pub use touch::{Drag, LongPress, Scroll, ScrollTo, Swipe, Tap};
+pub use undo::Undo;
 
 /// Actions on the device.
 #[derive(Debug, Subcommand)]
@@ -74,16 +76,6 @@ pub enum Act {
     Shell(Shell),
     /// Send an intent, if the device settings allow it
     Intent(Intent),
-}
-
-/// Options for `undo`.
-#[derive(Debug, Args)]
-pub struct Undo {
-    /// Say only how the action would be undone
-    #[arg(long)]
-    dry_run: bool,
-    #[command(flatten)]
-    key: Key,
 }
 
 /// Options for `shell`.
@@ -368,13 +360,7 @@ impl Group for Act {
             Act::Drag(drag) => Call::of::<ActDrag>(drag.params()),
             Act::Scroll(scroll) => Call::of::<ActScroll>(scroll.params()),
             Act::ScrollTo(scroll) => Call::of::<ActScrollTo>(scroll.params()),
-            Act::Undo(Undo { dry_run, key }) => Call::of::<ActUndo>(UndoParams {
-                dry_run,
-                request_key: key.request_key,
-                then: key.then,
-                strict: key.strict,
-                ..UndoParams::default()
-            }),
+            Act::Undo(undo) => Call::of::<ActUndo>(undo.params()),
             Act::GoTo(go) => Call::of::<ActGoTo>(go.params()),
             Act::Shell(Shell { command, key }) => Call::of::<ActShell>(ShellParams {
                 command: Secret::new(command),

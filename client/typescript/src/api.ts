@@ -21,6 +21,7 @@ export interface ActResultReply {
   moved?: boolean;
   point?: Point;
   recorded?: boolean;
+  recovery?: string;
   replayed?: boolean;
   result: string;
   risky?: boolean;
@@ -28,6 +29,26 @@ export interface ActResultReply {
   target?: Target;
   traceId: string;
   unmarked?: boolean;
+}
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface ActUndoResultReply {
+  action?: string;
+  at?: StateRef;
+  device: string;
+  durationMs: number;
+  eventId?: string;
+  look?: Look;
+  mayRemain?: boolean;
+  probability?: number;
+  recorded?: boolean;
+  replayed?: boolean;
+  session: string;
+  text: string;
+  traceId: string;
+  undid: string;
+  undoes: string;
+  undone: boolean;
 }
 
 /** An action that was or can be performed. */
@@ -386,6 +407,7 @@ export interface Context {
   since?: string;
   tools?: PublishedTool[];
   topActivity: string | null;
+  toward?: Toward;
 }
 
 /** A part of a context. */
@@ -845,7 +867,7 @@ export interface GoStep {
 }
 
 /** Purpose of a step. */
-export type GoStepKind = "way" | "dismiss" | "explore" | "scroll" | "open";
+export type GoStepKind = "way" | "dismiss" | "explore" | "scroll" | "open" | "recover";
 
 /** Why a walk ended. */
 export type GoStop = "arrived" | "noWay" | "risky" | "needsText" | "login" | "covered" | "unreadable" | "disturbed" | "failed" | "limit" | "timeout" | "elsewhere" | "cancelled" | "interrupted";
@@ -1436,6 +1458,7 @@ export interface PageReply {
   since?: string;
   tools?: PublishedTool[];
   topActivity: string | null;
+  toward?: Toward;
   traceId: string;
 }
 
@@ -1780,6 +1803,28 @@ export interface RecordingStartedReply {
 }
 
 /** A result together with the device, session and trace id of the call, in one JSON object. */
+export interface RecoverAutoResultReply {
+  at?: StateRef;
+  device: string;
+  durationMs: number;
+  failedWith?: string;
+  failureCause?: string;
+  failureEventId?: string;
+  look?: Look;
+  recorded?: boolean;
+  recovered: boolean;
+  replayed?: boolean;
+  session: string;
+  steps: RecoverStep[];
+  stopped: RecoverStop;
+  text: string;
+  traceId: string;
+}
+
+/** Why an action was chosen to recover. */
+export type RecoverBasis = "known" | "dismiss" | "back" | "relaunch" | "home";
+
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface RecoverResultReply {
   device: string;
   durationMs: number;
@@ -1793,6 +1838,20 @@ export interface RecoverResultReply {
   session: string;
   traceId: string;
 }
+
+/** An action that was taken to recover. */
+export interface RecoverStep {
+  action: string;
+  basis: RecoverBasis;
+  eventId?: string;
+  failureCause?: string;
+  ledTo?: string;
+  tried?: number;
+  worked?: number;
+}
+
+/** Why a recovery ended. */
+export type RecoverStop = "recovered" | "nothingLeft" | "unsaved" | "disturbed" | "failed" | "limit" | "timeout" | "cancelled" | "interrupted";
 
 /** Experience with a recovery from a failure. */
 export interface Recovery {
@@ -1868,6 +1927,7 @@ export interface RefsReply {
   since?: string;
   tools?: PublishedTool[];
   topActivity: string | null;
+  toward?: Toward;
   traceId: string;
   truncated: boolean;
 }
@@ -2055,6 +2115,7 @@ export interface ScreenReply {
   since?: string;
   tools?: PublishedTool[];
   topActivity: string | null;
+  toward?: Toward;
   traceId: string;
   truncated: boolean;
   windows?: WindowRow[];
@@ -2602,6 +2663,14 @@ export interface TopReply {
   traceId: string;
 }
 
+/** The element that brings a task nearest. */
+export interface Toward {
+  alias: string;
+  goal: string;
+  probability?: number;
+  task: number;
+}
+
 /** Experience with an action on a page. */
 export interface Transition {
   action: Action;
@@ -2762,6 +2831,7 @@ export interface WaitResultReply {
   since?: string;
   tools?: PublishedTool[];
   topActivity: string | null;
+  toward?: Toward;
   traceId: string;
   until: Until;
   waitedMs: number;
@@ -3392,6 +3462,11 @@ export class RecoverMethods {
   relaunch(params: { package: string; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<RecoverResultReply> {
     return this.#call("recover.relaunch", params, { device: true, session: true, key: true });
   }
+
+  /** Recovers from the last failure by what fixed it here before, else by general means, and checks each action. */
+  auto(params: { allowRisky?: boolean; app?: string; device?: string; maxSteps?: number; requestKey?: string; session?: string; strict?: boolean; then?: Then; timeoutMs?: number } = {}): Promise<RecoverAutoResultReply> {
+    return this.#call("recover.auto", params, { device: true, session: true, key: true });
+  }
 }
 
 export class VerifyMethods {
@@ -3428,22 +3503,22 @@ export class ActMethods {
   }
 
   /** Taps a target or a point. */
-  tap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  tap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; recover?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.tap", params, { device: true, session: true, key: true });
   }
 
   /** Long-presses a target or a point. */
-  longPress(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  longPress(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; recover?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.longPress", params, { device: true, session: true, key: true });
   }
 
   /** Taps a target or a point twice in quick succession. */
-  doubleTap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  doubleTap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; recover?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.doubleTap", params, { device: true, session: true, key: true });
   }
 
   /** Moves the mouse onto an element or a point, as to open a menu; only browsers have a mouse. */
-  hover(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  hover(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; recover?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.hover", params, { device: true, session: true, key: true });
   }
 
@@ -3453,7 +3528,7 @@ export class ActMethods {
   }
 
   /** Drags from an element or a point to another element or point. */
-  drag(params: { device?: string; durationMs?: number; partial?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; to?: string; toX?: number; toY?: number; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+  drag(params: { device?: string; durationMs?: number; partial?: boolean; recover?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then; to?: string; toX?: number; toY?: number; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.drag", params, { device: true, session: true, key: true });
   }
 
@@ -3488,7 +3563,7 @@ export class ActMethods {
   }
 
   /** Fills a field: taps it, deletes its content, types the text, and checks the result. */
-  fill(params: { text: Secret; value: string; by?: By; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
+  fill(params: { text: Secret; value: string; by?: By; device?: string; recover?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.fill", params, { device: true, session: true, key: true });
   }
 
@@ -3498,7 +3573,7 @@ export class ActMethods {
   }
 
   /** Taps an element of a page that asks for files, and gives it files. */
-  upload(params: { files: string[]; value: string; by?: By; device?: string; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
+  upload(params: { files: string[]; value: string; by?: By; device?: string; recover?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.upload", params, { device: true, session: true, key: true });
   }
 
@@ -3528,8 +3603,13 @@ export class ActMethods {
   }
 
   /** Goes to a page or an element by the way that the memory knows, and checks each step. */
-  goTo(params: { address?: string; allowRisky?: boolean; app?: string; device?: string; element?: string; explore?: number; goal?: string; maxSteps?: number; requestKey?: string; session?: string; state?: string; strict?: boolean; text?: string; then?: Then; timeoutMs?: number } = {}): Promise<GoToResultReply> {
+  goTo(params: { address?: string; allowRisky?: boolean; app?: string; device?: string; element?: string; explore?: number; goal?: string; maxSteps?: number; recover?: boolean; requestKey?: string; session?: string; state?: string; strict?: boolean; text?: string; then?: Then; timeoutMs?: number } = {}): Promise<GoToResultReply> {
     return this.#call("act.goTo", params, { device: true, session: true, key: true });
+  }
+
+  /** Undoes the last action of the session by what most reliably leads back, and checks it. */
+  undo(params: { device?: string; dryRun?: boolean; requestKey?: string; session?: string; strict?: boolean; then?: Then } = {}): Promise<ActUndoResultReply> {
+    return this.#call("act.undo", params, { device: true, session: true, key: true });
   }
 
   /** Installs an app from a file, or replaces it, if the device's settings allow it. */

@@ -20,7 +20,7 @@ use afd_proto::recover::{
     RecoverAuto, RecoverAutoResult, RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult, RecoverStep,
 };
 use afd_proto::rows::{RefRow, RefRows, Row, ScreenRows};
-use afd_proto::undo::{ActUndo, UndoResult};
+use afd_proto::undo::{ActUndo, ActUndoResult};
 use afd_proto::verify::{VerifyElement, VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity};
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
 use anstyle::AnsiColor;
@@ -276,8 +276,8 @@ fn scrolled(reply: &Reply<ScrollToResult>) -> String {
     done(ActScrollTo::INFO.name, result, target.as_ref(), *duration_ms, *replayed, false) + &looked(look.as_ref())
 }
 
-fn undone(reply: &Reply<UndoResult>) -> String {
-    let UndoResult { undone, action, text, duration_ms, replayed, look, event_id, .. } = &reply.body;
+fn undone(reply: &Reply<ActUndoResult>) -> String {
+    let ActUndoResult { undone, action, text, duration_ms, replayed, look, event_id, .. } = &reply.body;
     let replayed = if *replayed { paint(WARN, " (recorded result; nothing was done)") } else { String::new() };
     let is_offer = action.is_some() && event_id.is_none();
     let mark = if *undone || is_offer { GOOD } else { BAD };

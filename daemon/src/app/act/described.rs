@@ -1,11 +1,9 @@
 //! Targets described by memory: an element as it was seen on a page, which is touched only on the same page.
 
 use afd_proto::ErrorCode;
-use afd_proto::vocabulary::{Role, Target, Verb};
+use afd_proto::vocabulary::{Role, Target};
 use serde_json::json;
 
-use super::plan::Plan;
-use super::target_spec::TargetSpec;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::{Error, Result};
 use afd_experience::memory::Place;
@@ -72,24 +70,4 @@ pub(super) fn changes_setting(capture: &ScreenCapture, index: usize) -> bool {
 /// Returns whether an element usually leads to another page, whatever its name is: a row or a link.
 pub(super) fn leads_on(node: &Node) -> bool {
     node.role == Role::Row || node.has(Trait::Link)
-}
-
-/// Returns the plan that touches an element described by memory. Returns `None` if it is not in sight, if touching it
-/// changes a setting, or if it is risky according to `unless_risky`.
-pub(super) fn touch(
-    capture: &ScreenCapture,
-    verb: Verb,
-    wanted: &Target,
-    unless_risky: Option<&RiskRules>,
-) -> Option<Plan> {
-    let (snapshot, refs) = (capture.snapshot(), capture.refs());
-    let index = target::locate(snapshot, refs, wanted)?;
-    afd_screen::page::touch::touch(snapshot, refs[index].node, None).ok()?;
-    let is_risky = unless_risky.is_some_and(|rules| rules.is_risky(snapshot, &refs[index]));
-    if is_risky || changes_setting(capture, refs[index].node) {
-        return None;
-    }
-    let target = target::describe(snapshot, refs[index].node);
-    let described = DescribedTarget { target, page: capture.place(), unless_risky: unless_risky.cloned() };
-    Some(Plan::touch(verb, TargetSpec::Described(Box::new(described)), 500))
 }

@@ -14,35 +14,32 @@
 //! * An error that occurs after sending is reported as `OUTCOME_UNKNOWN` unless the outcome is known.
 
 mod record;
+mod resolve;
 mod send;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use afd_proto::ErrorCode;
 use afd_proto::act::{ActCall, Then, WithLook};
 use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::{Action, DeviceCall, Reply, Role, Target, Verb};
+use afd_proto::vocabulary::{Action, DeviceCall, Reply, Verb};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::cure;
+use super::failing::may_retry;
 use super::plan::Plan;
 use super::resolve_target::ResolvedTarget;
 use super::scroll::SearchOutcome;
-use super::target_spec::TargetSpec;
 use crate::app::memory::predict::Expectation;
-use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::{Call, Core, Error, Result, scope};
 use afd_base::task::shielded;
-use afd_device::{DeviceGuard, DriverError, Ticket};
+use afd_device::{DeviceGuard, Ticket};
 use afd_experience::memory::Place;
 use afd_experience::memory::events::{self, Event, Request};
 use afd_experience::memory::views::LastSeen;
-use afd_screen::page::select::Gesture;
-use afd_screen::page::{Ref, element_state};
 use record::unrecorded;
+use resolve::note_target;
 
 /// Outcome of executing a plan, from which the response body is built.
 pub(in crate::app) struct ActionOutcome {
@@ -215,7 +212,7 @@ impl Call {
         body: fn(ActionOutcome) -> B,
     ) -> Result<(B, Performed)> {
         let Unresolved { error, event, seen } = match self.attempt(plan.clone(), request.clone(), ticket, body).await? {
-            Err(unresolved) if cure::may_retry(unresolved.error.code) => unresolved,
+            Err(unresolved) if may_retry(unresolved.error.code) => unresolved,
             done => return done.map_err(|unresolved| unresolved.error),
         };
         let recovery = self.recover(error, seen).await?;
@@ -252,21 +249,8 @@ impl Call {
         ticket: Ticket,
         body: fn(ActionOutcome) -> B,
     ) -> Result<std::result::Result<(B, Performed), Unresolved>> {
-        let started = Instant::now();
-        self.device().check_lease(&self.echo.session)?;
-        let scope = scope::current();
-        let guard = tokio::select! {
-            guard = ticket.guard() => guard?,
-            () = scope.cancelled() => return Err(scope::cancelled()),
-        };
-        // Another session may have taken the lease while this call was queued.
-        self.device().check_lease(&self.echo.session)?;
-        if scope.is_asked_to_stop() {
-            return Err(scope::cancelled());
-        }
-        if plan.decided_at.is_some_and(|inputs| inputs != self.device().inputs()) {
-            return Err(Error::new(ErrorCode::Conflict, "another call acted on the device meanwhile"));
-        }
+        let (started, scope) = (Instant::now(), scope::current());
+        let guard = self.turn(ticket, plan.decided_at).await?;
         let mut event = self.new_event(&plan, request, &guard);
         let seen = self.core.experience.views.seen(self.session_id, self.device_id);
         let seen = seen.filter(|seen| seen.reliable && seen.inputs == self.device().inputs());
@@ -327,6 +311,26 @@ impl Call {
         Ok(Ok((body, done)))
     }
 
+    /// Waits for the turn of a call. `decided_at` is the number of inputs that the device had received when the action was
+    /// decided, if that matters.
+    async fn turn(&self, ticket: Ticket, decided_at: Option<u64>) -> Result<DeviceGuard> {
+        self.device().check_lease(&self.echo.session)?;
+        let scope = scope::current();
+        let guard = tokio::select! {
+            guard = ticket.guard() => guard?,
+            () = scope.cancelled() => return Err(scope::cancelled()),
+        };
+        // Another session may have taken the lease while this call was queued.
+        self.device().check_lease(&self.echo.session)?;
+        if scope.is_asked_to_stop() {
+            return Err(scope::cancelled());
+        }
+        if decided_at.is_some_and(|inputs| inputs != self.device().inputs()) {
+            return Err(Error::new(ErrorCode::Conflict, "another call acted on the device meanwhile"));
+        }
+        Ok(guard)
+    }
+
     /// Returns what is known of an action before it is sent, if the plan expects to be told or is strict.
     ///
     /// # Errors
@@ -340,120 +344,4 @@ impl Call {
             None => Ok(Some(known)),
         }
     }
-
-    /// Reads the screen and resolves the target on it. Sets the page in `event` and, on failure, a description of the
-    /// requested target.
-    async fn resolve_target(
-        &self,
-        spec: Option<&TargetSpec>,
-        guard: &DeviceGuard,
-        event: &mut Event,
-    ) -> Result<Option<ResolvedTarget>> {
-        let Some(spec) = spec else { return Ok(None) };
-        let reading = match (guard.tree(self.target.token.as_ref()).await, spec) {
-            (Ok(reading), _) => reading,
-            // Tapping a point needs no element tree, so it works even if the tree cannot be read.
-            (Err(DriverError::Refused { .. }), TargetSpec::Point(point)) => {
-                return Ok(Some(ResolvedTarget::at(*point)));
-            }
-            (Err(error), _) => return Err(error.into()),
-        };
-        let mut capture = ScreenCapture::of(reading, false, false);
-        if capture.reliable() {
-            let structure = capture.structures().map(|s| self.structure_key(&s.front));
-            let place = Place { structure, ..capture.place() };
-            let seen = event.before.observation.take().filter(|_| event.before.page_key == place.page_key);
-            event.before = Place { observation: seen, ..place };
-        }
-        event.seq = guard.next_seq();
-        let is_empty = event.before.page_key.is_none() && capture.snapshot().nodes.is_empty();
-        if is_empty && !matches!(spec, TargetSpec::Point(_)) {
-            return Err(Error::new(ErrorCode::TargetNotFound, capture.doubt.unwrap_or("the screen is empty"))
-                .hint("observe again; a point can be tapped by its coordinates"));
-        }
-        // Typed text must not enter memory as the value of a selector.
-        let typed = matches!(spec, TargetSpec::Node { value, .. } if self.core.experience.secrets.was_typed(value));
-        let gesture = match event.action.as_ref().map(|a| a.verb) {
-            Some(Verb::LongPress | Verb::Drag) => Gesture::Press,
-            Some(Verb::Fill) => Gesture::Fill,
-            _ => Gesture::Tap,
-        };
-        let mut found = self.find_target(spec, &capture, gesture);
-        if found.is_err()
-            && let Some(node) = self.out_of_sight(spec, &capture, gesture)
-            && guard.reveal(self.target.token.as_ref(), &node).await?
-        {
-            capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
-            found = self.find_target(spec, &capture, gesture);
-        }
-        let resolved = match found {
-            Ok(found) => self.unless_known_elsewhere(spec, &capture, &event.before, found).await,
-            Err(error) => Err(self.known_elsewhere(spec, &capture, &event.before, error).await),
-        };
-        let resolved = resolved.map_err(|error| match typed {
-            true => {
-                Error { message: "the typed text does not match exactly one target on the screen".to_owned(), ..error }
-            }
-            false => error,
-        });
-        if let Err(error) = &resolved {
-            if let Some(place) = self.page_of_alias(spec, &capture) {
-                event.before = place;
-            }
-            if let Some(action) = event.action.as_mut().filter(|_| !typed) {
-                action.target = self.unresolved_target(spec);
-            }
-            let wanted = if typed { json!("typed text") } else { spec_json(spec) };
-            event.evidence = Some(json!({"wanted": wanted, "details": error.details}));
-        }
-        resolved.map(|resolved| Some(self.with_risk(resolved, &capture)))
-    }
-
-    /// Marks a resolved element that is risky.
-    fn with_risk(&self, resolved: ResolvedTarget, capture: &ScreenCapture) -> ResolvedTarget {
-        let is_acted = |r: &&Ref| resolved.node.as_ref() == Some(&capture.snapshot().nodes[r.node].id);
-        let acted = capture.refs().iter().find(is_acted);
-        let risky = acted.is_some_and(|acted| self.core.risk_rules().is_risky(capture.snapshot(), acted));
-        let mut evidence = resolved.evidence;
-        if let Some(evidence) = evidence.as_object_mut() {
-            // What an undo has to restore. A text such as "Off" may be the name of a button.
-            let snapshot = capture.snapshot();
-            let is_switch = |i: usize| snapshot.nodes[i].checked.is_some() || snapshot.nodes[i].role == Role::Switch;
-            let reports = |node: &usize| snapshot.subtree(*node).any(is_switch);
-            let node = acted.map(|acted| acted.node).filter(reports);
-            let on = node.and_then(|node| element_state::is_on(snapshot, node));
-            on.into_iter().for_each(|on| drop(evidence.insert("on".to_owned(), json!(on))));
-            if risky {
-                evidence.insert("risky".to_owned(), json!(true));
-            }
-        }
-        ResolvedTarget { risky, evidence, ..resolved }
-    }
-}
-
-/// Stores the resolved element in the event.
-fn note_target(event: &mut Event, resolved: &ResolvedTarget) {
-    let Some(action) = &mut event.action else { return };
-    // The name may be text typed into a field; memory recognises the element by its other properties.
-    action.target = resolved.target.clone().map(|target| Target { name: None, ..target });
-    action.point = Some(resolved.point);
-    event.evidence = Some(resolved.evidence.clone());
-}
-
-/// Describes the requested target, as evidence for the event.
-fn spec_json(spec: &TargetSpec) -> Value {
-    let entries: BTreeMap<&str, Value> = match spec {
-        TargetSpec::Point(p) => BTreeMap::from([("x", json!(p.x)), ("y", json!(p.y))]),
-        TargetSpec::Node { by, value, exact, partial } => {
-            let mut entries =
-                BTreeMap::from([("by", json!(by.word())), ("value", json!(value)), ("exactMatch", json!(exact))]);
-            if *partial {
-                entries.insert("partial", json!(true));
-            }
-            entries
-        }
-        TargetSpec::Alias { alias, .. } => BTreeMap::from([("by", json!("ref")), ("value", json!(alias))]),
-        TargetSpec::Described(wanted) => BTreeMap::from([("target", json!(wanted.target))]),
-    };
-    json!(entries)
 }

@@ -4,6 +4,7 @@ pub(in crate::app) mod after_act;
 pub(in crate::app) mod cure;
 pub(in crate::app) mod described;
 pub(in crate::app) mod execute;
+mod failing;
 mod go;
 pub(in crate::app) mod keyed;
 pub(in crate::app) mod leased;
@@ -17,6 +18,7 @@ mod steps;
 pub(in crate::app) mod surprise;
 pub(in crate::app) mod target_spec;
 pub(in crate::app) mod then;
+mod touching;
 pub(in crate::app) mod typing;
 mod undo;
 

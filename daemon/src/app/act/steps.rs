@@ -1,42 +1,14 @@
-//! One action of a call of several actions: what its failure means, and the page after it.
+//! The page after one action of a call of several actions.
 
 use std::time::Duration;
 
-use afd_proto::ErrorCode;
+use afd_proto::act::{Look, Then};
 use afd_proto::vocabulary::ObservationSource;
 
 use super::execute::Performed;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::{Call, Result};
 use afd_experience::visual::states;
-
-/// Returns whether a failed action says only that the page has changed since the look, or that the target is elsewhere, so
-/// that the call can read the screen again and choose another action.
-pub(super) fn is_about_page(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::TargetNotFound
-            | ErrorCode::TargetAmbiguous
-            | ErrorCode::TargetCovered
-            | ErrorCode::RefAliasStale
-            | ErrorCode::Timeout
-    )
-}
-
-/// Returns whether an error shows that nothing was sent to the device.
-pub(super) fn is_unsent(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::DeviceUnreachable
-            | ErrorCode::DeviceBusy
-            | ErrorCode::DeviceAuth
-            | ErrorCode::DeviceUnknown
-            | ErrorCode::Cancelled
-            | ErrorCode::ShuttingDown
-            | ErrorCode::StoreFull
-            | ErrorCode::StoreUnavailable
-    )
-}
 
 impl Call {
     /// Reads the page after an action until the outcome is certain, waits for the state `expected` if another page may be a
@@ -57,6 +29,16 @@ impl Call {
             self.look_after(done.before.content.clone(), done.inputs);
         }
         Ok(capture)
+    }
+
+    /// Returns the page at the end of a call of several actions, in the form that the caller wants.
+    pub(super) async fn look_at_end(&self, mut page: ScreenCapture, then: Then, waited_ms: u64) -> Look {
+        let mut look = Look { waited_ms, ..Look::default() };
+        if let Err(error) = self.show(&mut page, then, &mut look).await {
+            look.note = Some(format!("the page cannot be shown: {}", error.message));
+        }
+        look.incidents = self.incidents(None).await;
+        look
     }
 
     /// Returns the name of the page in front: that of its state, else its title.

@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use afd_proto::act::{ActCall, Look};
+use afd_proto::act::ActCall;
 use afd_proto::memory::{EventStatus, OutcomeKind};
-use afd_proto::undo::{ActUndo, UndoParams, UndoResult};
+use afd_proto::undo::{ActUndo, ActUndoParams, ActUndoResult};
 use afd_proto::vocabulary::{Action, Reply, Role, Target, Verb};
 use afd_proto::{ErrorCode, Method};
 use serde::Serialize;
@@ -22,6 +22,7 @@ use super::leased::Leased;
 use super::plan::Plan;
 use super::target_spec::TargetSpec;
 use super::then::{PATIENCE, patience};
+use super::touching;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::state_ref;
 use crate::app::{Call, Core, Error, Result, scope};
@@ -59,7 +60,7 @@ enum Goal {
 #[derive(Serialize)]
 struct StepEvent(String);
 
-impl Progress for UndoResult {
+impl Progress for ActUndoResult {
     fn without_page(self) -> Self {
         Self { look: None, ..self }
     }
@@ -78,7 +79,7 @@ impl Progress for UndoResult {
 /// # Errors
 /// `NOT_FOUND` if the session has done nothing that can be undone or if it is not known how, `CONFLICT` if another session
 /// acted since or if another page is in front.
-pub async fn undo(core: &Arc<Core>, params: UndoParams) -> Result<Reply<UndoResult>> {
+pub async fn undo(core: &Arc<Core>, params: ActUndoParams) -> Result<Reply<ActUndoResult>> {
     let addressed = core.addressed(&params)?;
     let key = Key::of(core, ActUndo::INFO.name, &params, params.request_key.as_deref())?;
     let running = core.runtime.enter();
@@ -95,7 +96,7 @@ pub async fn undo(core: &Arc<Core>, params: UndoParams) -> Result<Reply<UndoResu
     }
 }
 
-async fn run(call: &Call, params: &UndoParams) -> Result<UndoResult> {
+async fn run(call: &Call, params: &ActUndoParams) -> Result<ActUndoResult> {
     let started = Instant::now();
     let _leased = Leased::take(call)?;
     // What is known is read before the page, because a look may change where the last action led.
@@ -106,24 +107,7 @@ async fn run(call: &Call, params: &UndoParams) -> Result<UndoResult> {
     }
     let goal = call.goal_of(&done).await?;
     let way = call.way_back(&capture, &done, &goal).await?;
-    let (action, probability) = match &way {
-        Way::Done => (None, None),
-        Way::Act(plan, probability) => (Some(plan.sentence()), *probability),
-    };
-    let mut result = UndoResult {
-        undone: matches!(way, Way::Done),
-        text: String::new(),
-        undoes: done.uid.clone(),
-        undid: target::sentence(&done.action),
-        may_remain: matches!(goal, Goal::Page(..)) && !only_opens(&done.action),
-        action,
-        probability: probability.map(|p: f64| (p * 1000.0).round() / 1000.0),
-        event_id: None,
-        at: None,
-        duration_ms: 0,
-        look: None,
-        replayed: false,
-    };
+    let mut result = offer(&done, &goal, &way);
     let (mut capture, mut unread) = (capture, None);
     if let (Way::Act(plan, _), false) = (way, params.dry_run) {
         let ticket = call.device().queue()?;
@@ -155,13 +139,31 @@ async fn run(call: &Call, params: &UndoParams) -> Result<UndoResult> {
     };
     result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     if let Some(then) = params.then().filter(|_| is_read) {
-        let mut look = Look { waited_ms: result.duration_ms, ..Look::default() };
-        if let Err(error) = call.show(&mut capture, then, &mut look).await {
-            look.note = Some(format!("the page cannot be shown: {}", error.message));
-        }
-        result.look = Some(look);
+        result.look = Some(call.look_at_end(capture, then, result.duration_ms).await);
     }
     Ok(result)
+}
+
+/// Returns the result before anything is sent.
+fn offer(done: &Done, goal: &Goal, way: &Way) -> ActUndoResult {
+    let (action, probability) = match way {
+        Way::Done => (None, None),
+        Way::Act(plan, probability) => (Some(plan.sentence()), *probability),
+    };
+    ActUndoResult {
+        undone: matches!(way, Way::Done),
+        text: String::new(),
+        undoes: done.uid.clone(),
+        undid: target::sentence(&done.action),
+        may_remain: matches!(goal, Goal::Page(..)) && !only_opens(&done.action),
+        action,
+        probability: probability.map(|p: f64| (p * 1000.0).round() / 1000.0),
+        event_id: None,
+        at: None,
+        duration_ms: 0,
+        look: None,
+        replayed: false,
+    }
 }
 
 /// Returns whether an action does nothing but open a page.
@@ -172,7 +174,7 @@ fn only_opens(action: &Action) -> bool {
     }
 }
 
-fn sentence(result: &UndoResult, goal: &Goal, dry_run: bool) -> String {
+fn sentence(result: &ActUndoResult, goal: &Goal, dry_run: bool) -> String {
     let undid = &result.undid;
     let rest = if result.may_remain { "; what else it did is not known and not undone" } else { "" };
     let page = match goal {
@@ -343,7 +345,7 @@ impl Call {
             let wanted = action.target.as_ref().filter(|_| action.verb == Verb::Tap)?;
             let index = target::locate(capture.snapshot(), capture.refs(), wanted)?;
             let leads_on = described::leads_on(&capture.snapshot().nodes[capture.refs()[index].node]);
-            leads_on.then(|| described::touch(capture, Verb::Tap, wanted, Some(&rules))).flatten()
+            leads_on.then(|| touching::touch(capture, Verb::Tap, wanted, Some(&rules))).flatten()
         };
         let mut known: Vec<(&Action, f64)> = rated()
             .filter(|(_, prediction, probability)| !prediction.is_guess() && *probability >= MIN_PROBABILITY)

@@ -20,7 +20,7 @@ use afd_workspace::tasks;
 const MIN_STEP: f64 = 0.5;
 
 /// What is known of the task in the app in front.
-struct Aim {
+struct TaskGoal {
     task: i64,
     goal: Goal,
     graph: Graph,
@@ -37,10 +37,10 @@ impl Call {
             let Some((known, graph)) = known_of(c, Some(&place))? else { return Ok(None) };
             let asked = Asked::Words(task.description);
             let goal = goal::resolve(c, &known, &graph, &asked)?.ok().flatten();
-            Ok(goal.map(|goal| Aim { task: task.id, goal, graph }))
+            Ok(goal.map(|goal| TaskGoal { task: task.id, goal, graph }))
         };
         let found = self.core.store.read(read).await;
-        let Aim { task, goal, graph } = found.unwrap_or_else(|error| {
+        let TaskGoal { task, goal, graph } = found.unwrap_or_else(|error| {
             tracing::debug!(%error, "cannot read the way to the current task");
             None
         })?;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::act::{ActCall, Look};
+use afd_proto::act::ActCall;
 use afd_proto::recover::{RecoverAuto, RecoverAutoParams, RecoverAutoResult, RecoverStop};
 use afd_proto::vocabulary::Reply;
 use afd_proto::{ErrorCode, Method};
 use tokio::time::Instant;
 
 use super::trouble::Trouble;
-use super::{Bounds, Cure, Ended, known};
+use super::{Bounds, Cure, known};
 use crate::app::act::keyed::{Key, Progress, run_once};
 use crate::app::act::leased::Leased;
 use crate::app::visual::graph::scope_in_front;
@@ -86,16 +86,9 @@ async fn run(call: &Call, params: &RecoverAutoParams, key: Option<&Key>) -> Resu
     let mut cure = Cure::new(call, trouble, known, bounds, key);
     let ended = cure.run(first, &mut leased).await?;
     let mut result = cure.result(&ended).await;
-    let Ended { page, .. } = ended;
-    if let Some(then) = params.then()
-        && let Some(mut page) = page
-    {
-        let mut look = Look { waited_ms: result.duration_ms, ..Look::default() };
-        if let Err(error) = call.show(&mut page, then, &mut look).await {
-            look.note = Some(format!("the page cannot be shown: {}", error.message));
-        }
-        look.incidents = call.incidents(None).await;
-        result.look = Some(look);
+    let page = ended.page;
+    if let (Some(then), Some(page)) = (params.then(), page) {
+        result.look = Some(call.look_at_end(page, then, result.duration_ms).await);
     }
     Ok(result)
 }

@@ -6,8 +6,8 @@ use afd_proto::vocabulary::{Action, Verb};
 use super::known::Known;
 use super::{Choice, Cure};
 use crate::app::Result;
-use crate::app::act::described;
 use crate::app::act::plan::Plan;
+use crate::app::act::touching;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::graph::{known_of, scope_in_front};
 use afd_device::Input;
@@ -85,7 +85,7 @@ impl Cure<'_> {
 
     fn touch(&self, capture: &ScreenCapture, action: &Action) -> Option<Plan> {
         let unless_risky = (!self.bounds.allow_risky).then_some(&self.rules);
-        described::touch(capture, action.verb, action.target.as_ref()?, unless_risky)
+        touching::touch(capture, action.verb, action.target.as_ref()?, unless_risky)
     }
 
     /// Returns how to dismiss what is in front of the page: as it was dismissed before, else by Back.

@@ -23,10 +23,10 @@ use afd_proto::recover::{RecoverAutoResult, RecoverBasis, RecoverStep, RecoverSt
 use serde::Serialize;
 use tokio::time::Instant;
 
+use crate::app::act::failing::{is_about_page, is_unsent};
 use crate::app::act::keyed::Key;
 use crate::app::act::leased::Leased;
 use crate::app::act::plan::Plan;
-use crate::app::act::steps::{is_about_page, is_unsent};
 use crate::app::act::then::{PATIENCE, patience};
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::state_ref;
@@ -37,7 +37,6 @@ use afd_screen::page::risk::RiskRules;
 
 pub(in crate::app) use auto::auto;
 use known::Known;
-pub(in crate::app) use retry::may_retry;
 use trouble::Trouble;
 
 /// Maximum length of a name in a sentence, in characters.

@@ -1,6 +1,5 @@
 //! Recovering within an action whose target is missing or covered, so that it can be tried again.
 
-use afd_proto::ErrorCode;
 use afd_proto::recover::RecoverStop;
 use tokio::time::Instant;
 
@@ -13,11 +12,6 @@ use afd_experience::memory::views::LastSeen;
 
 /// Maximum number of actions to recover within another one.
 const MAX_STEPS: usize = 5;
-
-/// Returns whether an action that failed with this error may be tried again once the device has recovered.
-pub(in crate::app) fn may_retry(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::TargetNotFound | ErrorCode::TargetCovered | ErrorCode::RefAliasStale)
-}
 
 impl Call {
     /// Recovers from the failure of an action that was just recorded. `seen` is the page that the session saw last, if no

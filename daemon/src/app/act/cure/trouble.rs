@@ -5,9 +5,8 @@ use afd_proto::vocabulary::{By, Role, Target};
 use afd_proto::{ErrorCode, Word};
 use serde_json::Value;
 
-use super::MAX_NAME;
 use crate::app::Call;
-use crate::app::act::steps::is_about_page;
+use crate::app::act::failing::is_about_page;
 use crate::app::act::target_spec::TargetSpec;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::graph::scope_in_front;
@@ -17,6 +16,9 @@ use afd_screen::page::outline::quoted;
 use afd_screen::page::pattern;
 use afd_screen::page::select::{self, Gesture};
 use afd_screen::page::{target, touch};
+
+/// Maximum length of a name in a sentence, in characters.
+const MAX_NAME: usize = 60;
 
 /// How the screen shows that the trouble is over.
 #[derive(Debug, Clone)]

@@ -8,8 +8,8 @@ use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
 
 use super::state::Walk;
 use super::step::Step;
-use crate::app::act::described;
 use crate::app::act::plan::Plan;
+use crate::app::act::touching;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::Asked;
 use afd_device::Input;
@@ -242,7 +242,7 @@ impl Walk<'_> {
 
     /// Returns the plan that touches a described element, if it is in sight and may be touched.
     pub(super) fn touch(&self, capture: &ScreenCapture, verb: Verb, wanted: &Target) -> Option<Plan> {
-        described::touch(capture, verb, wanted, (!self.params.allow_risky).then_some(&self.rules))
+        touching::touch(capture, verb, wanted, (!self.params.allow_risky).then_some(&self.rules))
     }
 
     /// Returns the last resorts: Back, as long as it stays in the app, then the app itself.

@@ -8,9 +8,9 @@ use afd_proto::vocabulary::By;
 use serde::Serialize;
 
 use super::state::Walk;
+use crate::app::act::failing::{is_about_page, is_unsent};
 use crate::app::act::plan::{Plan, Steps};
 use crate::app::act::scroll::Search;
-use crate::app::act::steps::{is_about_page, is_unsent};
 use crate::app::act::target_spec::{TargetSpec, named_target};
 use crate::app::act::then::{PATIENCE, patience};
 use crate::app::observe::screen_capture::ScreenCapture;

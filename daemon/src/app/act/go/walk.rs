@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::act::{ActCall, Look};
+use afd_proto::act::ActCall;
 use afd_proto::go::{GoStep, GoStop, GoToParams, GoToResult};
 use afd_proto::visual::StateRef;
 use serde_json::json;
@@ -353,15 +353,8 @@ impl Walk<'_> {
             None => None,
         };
         let mut result = self.so_far(&ended, at);
-        if let Some(then) = self.params.then()
-            && let Some(mut page) = ended.page
-        {
-            let mut look = Look { waited_ms: result.duration_ms, ..Look::default() };
-            if let Err(error) = self.call.show(&mut page, then, &mut look).await {
-                look.note = Some(format!("the page cannot be shown: {}", error.message));
-            }
-            look.incidents = self.call.incidents(None).await;
-            result.look = Some(look);
+        if let (Some(then), Some(page)) = (self.params.then(), ended.page) {
+            result.look = Some(self.call.look_at_end(page, then, result.duration_ms).await);
         }
         Ok(result)
     }
