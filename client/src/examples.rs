@@ -25,6 +25,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("act drag", "afctl act drag \"Milk\" --to \"Done\""),
     ("act scroll", "afctl act scroll down"),
     ("act scroll-to", "afctl act scroll-to \"About phone\""),
+    ("act undo", "afctl act undo --dry-run"),
     ("act go-to", "afctl act go-to \"Dark theme\""),
     ("act upload", "afctl act upload \"Attach a file\" report.pdf"),
     ("observe dump", "afctl observe dump window_dump.xml"),
