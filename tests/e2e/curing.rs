@@ -236,3 +236,35 @@ fn daemon_that_is_killed_in_the_middle_does_nothing_twice() {
     assert_eq!(world.phone.requests("/api/press/back"), 1, "nothing was done again");
     client.fails("recover.auto", json!({"requestKey": "cure", "maxSteps": 2}), "CONFLICT");
 }
+
+/// Back is pressed a few times only where no way is known. After a relaunch, it may be pressed again.
+#[test]
+fn walk_that_would_end_without_a_way_relaunches_the_app_once() {
+    let down =
+        |goes: &str| json!([{"type": "list", "id": "menu", "rows": [{"title": "Deeper", "do": {"goto": goes}}]}]);
+    let mut pages = json!({"home": {"activity": ".Home", "title": "Mine", "body": down("level1")}});
+    for level in 1..=6 {
+        let next = format!("level{}", level + 1);
+        let page =
+            json!({"activity": format!(".Level{level}"), "title": format!("{level} below"), "body": down(&next)});
+        pages[format!("level{level}")] = page;
+    }
+    pages["level7"] =
+        json!({"activity": ".Bottom", "title": "Bottom", "body": [{"type": "text", "id": "end", "text": "Water"}]});
+    let app = json!({"package": "org.example.mine", "label": "Mine", "start": "home", "pages": pages});
+    for recover in [false, true] {
+        let app = serde_json::from_value(app.clone()).expect("an app");
+        let world = World::with(TestPhone::with(|setup| setup.apps.push(app)), "");
+        let mut client = world.client();
+        client.ok("act.launch", json!({"package": "org.example.mine", "then": "outline"}));
+        let point = client.ok("act.tap", json!({"value": "Deeper", "then": "outline"}))["point"].clone();
+        client.ok("act.back", json!({"then": "outline"}));
+        let at = |name: &str| point[name].as_f64().expect("a number") as f32;
+        (1..=7).for_each(|_| world.phone.lock().touch("tap", at("x"), at("y")));
+        assert_eq!(world.phone.page(), "level7");
+        let walk = client.ok("act.goTo", json!({"state": "Mine", "app": "org.example.mine", "recover": recover}));
+        let relaunches = walk["steps"].as_array().expect("steps").iter().filter(|s| s["kind"] == "recover").count();
+        assert_eq!((walk["arrived"] == true, relaunches), (recover, usize::from(recover)), "{walk}");
+        assert_eq!(walk["stopped"] == "noWay", !recover, "{walk}");
+    }
+}
