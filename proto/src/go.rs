@@ -1,6 +1,6 @@
 //! `act.goTo`: walks to a page or an element by the way that the memory knows.
 
-use crate::act::Look;
+use crate::look::Look;
 use crate::visual::StateRef;
 use crate::vocabulary::Reply;
 
@@ -136,7 +136,7 @@ wire! {
     }
 }
 
-crate::act::with_look!(GoToResult);
+crate::look::with_look!(GoToResult);
 
 methods! {
     /// Goes to a page or an element by the way that the memory knows, and checks each step.

@@ -35,6 +35,7 @@ mod incoming;
 pub mod job;
 pub mod keys;
 pub mod limits;
+pub mod look;
 pub mod manage;
 pub mod memory;
 pub mod message;

@@ -184,7 +184,7 @@ macro_rules! act_params {
                 pub request_key: Option<String>,
                 /// Form in which to return the page that the action led to, once the page has settled; by default the
                 /// page is not returned.
-                pub then: Option<$crate::act::Then>,
+                pub then: Option<$crate::look::Then>,
                 /// Whether to refuse the action if it did nothing, or failed, each time it was tried on this page before.
                 #[serde(default, skip_serializing_if = "crate::act::is_false")]
                 pub strict: bool,
@@ -196,8 +196,8 @@ macro_rules! act_params {
                 self.request_key.as_deref()
             }
 
-            fn then(&self) -> Option<$crate::act::Then> {
-                self.then.filter(|then| *then != $crate::act::Then::None)
+            fn then(&self) -> Option<$crate::look::Then> {
+                self.then.filter(|then| *then != $crate::look::Then::None)
             }
 
             fn is_strict(&self) -> bool {

@@ -146,7 +146,7 @@ wire! {
         /// Duration of the action, including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the action; only if `then` was given.
-        pub look: Option<crate::act::Look>,
+        pub look: Option<crate::look::Look>,
         /// Whether this is the recorded outcome of an earlier call with the same request key.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub replayed: bool,
@@ -193,7 +193,7 @@ wire! {
     }
 }
 
-crate::act::with_look!(ConfigureResult);
+crate::look::with_look!(ConfigureResult);
 
 methods! {
     /// Installs an app from a file, or replaces it, if the device's settings allow it.

@@ -107,7 +107,7 @@ wire! {
         /// Duration of the recovery, in milliseconds.
         pub duration_ms: u64,
         /// The page at the end; only with `then`.
-        pub look: Option<crate::act::Look>,
+        pub look: Option<crate::look::Look>,
         /// Whether this is the recorded result of an earlier call with the same `requestKey`, in which case nothing was
         /// done.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
@@ -129,7 +129,7 @@ wire! {
         /// Duration of the recovery, including the wait for the device, in milliseconds.
         pub duration_ms: u64,
         /// Outcome of the recovery; only with `then`.
-        pub look: Option<crate::act::Look>,
+        pub look: Option<crate::look::Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`, in which case the action
         /// was not repeated.
         #[serde(default)]
@@ -137,7 +137,7 @@ wire! {
     }
 }
 
-crate::act::with_look!(RecoverResult, RecoverAutoResult);
+crate::look::with_look!(RecoverResult, RecoverAutoResult);
 
 methods! {
     /// Presses Back to recover from a failure.

@@ -1,6 +1,6 @@
 //! `act.undo`: undoes the last action of a session where it is known how.
 
-use crate::act::Look;
+use crate::look::Look;
 use crate::visual::StateRef;
 use crate::vocabulary::Reply;
 
@@ -26,8 +26,8 @@ wire! {
         pub undoes: String,
         /// That action in words, such as `tap row "Display"`.
         pub undid: String,
-        /// Whether the action may have done more than what is undone, such as saving something. Rows and links only open
-        /// pages.
+        /// Whether the action may have done more than what is undone, such as saving something. Rows are taken to open pages
+        /// only.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub may_remain: bool,
         /// The action that undoes it, in words; absent if everything is as it was before.
@@ -49,7 +49,7 @@ wire! {
     }
 }
 
-crate::act::with_look!(ActUndoResult);
+crate::look::with_look!(ActUndoResult);
 
 methods! {
     /// Undoes the last action of the session by what most reliably leads back, and checks it.

@@ -135,8 +135,7 @@ fn result(outcome: &Outcome, data: &Value) -> String {
         let lines: String = incidents(data).iter().map(|one| incident(one) + "\n").collect();
         return lines + outline;
     }
-    let category = outcome.category.as_str();
-    if outcome.op == "go-to" || (category, outcome.op.as_str()) == ("recover", "auto") || outcome.op == "undo" {
+    if outcome.has_goal() {
         return walk(data);
     }
     if data["look"].is_object() {
@@ -298,6 +297,19 @@ mod tests {
     fn of(result: Result<Value, Failure>) -> String {
         let result = result.map(|data| serde_json::value::to_raw_value(&data).expect("JSON"));
         text(&Outcome { category: "act".into(), op: "tap".into(), result, render: None, only: None })
+    }
+
+    /// The undo of an action has a sentence, that of a change to the states has not.
+    #[test]
+    fn calls_with_a_goal_say_how_they_ended() {
+        let data =
+            json!({"text": "undid tap row \"Display\"", "undone": false, "eventId": "e", "action": "back", "look": {}});
+        let shown = |category: &str| {
+            let result = Ok(serde_json::value::to_raw_value(&data).expect("JSON"));
+            let outcome = Outcome { category: category.into(), op: "undo".into(), result, render: None, only: None };
+            (text(&outcome).starts_with("undid tap"), outcome.exit())
+        };
+        assert_eq!((shown("act"), shown("visual")), ((true, 1), (false, 0)));
     }
 
     #[test]

@@ -137,6 +137,11 @@ impl Outcome {
         Self { category: category.to_owned(), op: op.to_owned(), result: Err(failure), render: None, only: None }
     }
 
+    /// Returns whether the call chose its actions to reach a goal, so that its result says in one sentence whether it did.
+    pub(crate) fn has_goal(&self) -> bool {
+        matches!((self.category.as_str(), self.op.as_str()), ("act", "go-to" | "undo") | ("recover", "auto"))
+    }
+
     /// Returns the exit code. A walk that did not arrive is a failure, like a check that did not pass; so are a recovery and an
     /// undo that were not achieved.
     pub fn exit(&self) -> u8 {
@@ -146,7 +151,7 @@ impl Outcome {
             arrived: Option<bool>,
             recovered: Option<bool>,
             undone: Option<bool>,
-            /// What only would be sent, or was.
+            /// The action that undoes another one, which was sent if there is an event.
             action: Option<String>,
             event_id: Option<String>,
         }
@@ -156,7 +161,7 @@ impl Outcome {
             [done.arrived, done.recovered, done.undone.filter(|_| !is_offer)].contains(&Some(false))
         };
         match &self.result {
-            Ok(data) if ["go-to", "auto", "undo"].contains(&self.op.as_str()) && missed(data) => FAILED,
+            Ok(data) if self.has_goal() && missed(data) => FAILED,
             Ok(_) => 0,
             Err(failure) => failure.exit,
         }

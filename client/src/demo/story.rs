@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::time::Duration;
 
-use afd_proto::act::{ActBack, ActScroll, ActTap, Direction, PlainParams, ScrollParams, TapParams, Then};
+use afd_proto::act::{ActBack, ActScroll, ActTap, Direction, PlainParams, ScrollParams, TapParams};
 use afd_proto::go::{ActGoTo, GoToParams};
 use afd_proto::graph::{GraphFormat, GraphParams, VisualGraph};
+use afd_proto::look::Then;
 use afd_proto::memory::{LogParams, MemoryLog, MemoryStats, StatsParams};
 use afd_proto::observe::{Format, ObservePage, ObserveRefs, PageParams, RefsParams};
 use afd_proto::recover::RecoverRelaunch;

@@ -6,11 +6,12 @@ use afd_proto::Method;
 use afd_proto::act::{
     ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActHover, ActIntent, ActKey, ActLaunch, ActLongPress,
     ActPageTool, ActResult, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe, ActTab, ActTap, ActText, ActUpload,
-    Look, PageToolResult, ScrollToResult, ShellResult,
+    PageToolResult, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::go::{ActGoTo, GoStep, GoToResult};
 use afd_proto::incident::{Incident, IncidentKind};
+use afd_proto::look::Look;
 use afd_proto::observe::{
     Context, DumpOutline, LastPage, ObserveDump, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveText,
     ObserveTop, ObserveWait, Page, PageText, Refs, Screen, Top, WaitResult,

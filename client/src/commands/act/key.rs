@@ -1,6 +1,7 @@
 //! Options that all actions have.
 
-use afd_proto::act::{PlainParams, Then};
+use afd_proto::act::PlainParams;
+use afd_proto::look::Then;
 use clap::Args;
 
 /// Options common to all actions.

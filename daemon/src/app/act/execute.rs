@@ -21,7 +21,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use afd_proto::ErrorCode;
-use afd_proto::act::{ActCall, Then, WithLook};
+use afd_proto::act::ActCall;
+use afd_proto::look::{Then, WithLook};
 use afd_proto::memory::EventStatus;
 use afd_proto::vocabulary::{Action, DeviceCall, Reply, Verb};
 use serde::Serialize;

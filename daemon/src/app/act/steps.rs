@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use afd_proto::act::{Look, Then};
+use afd_proto::look::{Look, Then};
 use afd_proto::vocabulary::ObservationSource;
 
 use super::execute::Performed;

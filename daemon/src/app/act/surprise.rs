@@ -5,8 +5,8 @@
 //! came had a low probability ([`MAX_SURPRISE`]). Everything between is neither. Nothing is claimed of a page that did not settle,
 //! that cannot be read reliably, or on which another call acted.
 
-use afd_proto::act::Look;
 use afd_proto::events::Message;
+use afd_proto::look::Look;
 use afd_proto::surprise::{Surprise, SurpriseKind, SurpriseNotice};
 use afd_proto::vocabulary::{Action, Verb};
 

@@ -18,7 +18,7 @@
 
 use std::time::Duration;
 
-use afd_proto::act::{KeyboardChange, Look, Then};
+use afd_proto::look::{KeyboardChange, Look, Then};
 use afd_proto::observe::Format;
 use afd_proto::vocabulary::{Action, ObservationSource, Verb};
 use tokio::time::Instant;
