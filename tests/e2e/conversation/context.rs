@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::talk::synthetic_conversation;
 use super::{append, assistant, text_of, tool, user};
+use crate::recall::settled;
 
 fn append_in_chunks(client: &mut Client, messages: &[Value]) {
     for chunk in messages.chunks(400) {
@@ -66,6 +67,8 @@ fn context_is_deterministic_and_a_new_turn_only_appends() {
     client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
     let (messages, _) = synthetic_conversation();
     append_in_chunks(&mut client, &messages[..401]);
+    // A context does not wait for all of so many messages to be indexed, so the next one may quote others.
+    settled(&mut client);
     let budget = json!({"budget": 16000});
     let raw = |client: &mut Client| client.ok("conversation.context", budget.clone()).to_string();
     assert_eq!(raw(&mut client), raw(&mut client));

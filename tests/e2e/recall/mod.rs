@@ -61,8 +61,8 @@ mod upkeep;
 mod words;
 
 /// Waits until all entries are indexed and, if Qdrant is used, uploaded.
-fn settled(client: &mut Client) {
-    until("the Qdrant", || {
+pub(crate) fn settled(client: &mut Client) {
+    until("the index", || {
         let status = client.ok("recall.status", json!({}));
         (status["due"] == 0 && (status["qdrant"].is_null() || status["qdrant"]["pending"] == 0)).then_some(())
     });
