@@ -193,7 +193,11 @@ pub const ENTRIES: &[Entry] = &[
         describe: describe_args::<Rpc>,
         run: Run::Call(|matches, _| Ok(Rpc::from_arg_matches(matches)?.call())),
     },
-    program::<demo::Demo>("demo", "Guided tour on a practice phone; does not touch your devices or data", demo::run),
+    program::<demo::Demo>(
+        "demo",
+        "Guided tour on a practice phone or site; does not touch your devices or data",
+        demo::run,
+    ),
     Entry {
         name: "uninstall",
         aliases: &[],

@@ -1,5 +1,7 @@
-//! The guided tour: a private daemon, a practice phone, and a real task done through the public interface.
+//! The guided tour: a private daemon, a practice phone or site, and a real task done through the public interface.
 
+mod agent;
+mod reader;
 mod story;
 mod world;
 
@@ -10,11 +12,14 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 use afd_link::options::Context;
 use story::Story;
-use world::{DemoError, World};
+use world::{DemoError, Kind, World};
 
 /// Options for `demo`.
 #[derive(Debug, Clone, Args)]
 pub struct Demo {
+    /// Use a browser and a practice site instead of a practice phone; needs Chromium or Chrome
+    #[arg(long)]
+    browser: bool,
     /// Seed from which the practice phone and the task are generated
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -31,7 +36,8 @@ pub fn run(matches: &ArgMatches, _: &Context) -> Result<u8, clap::Error> {
 fn play(options: &Demo) -> u8 {
     let default = if std::io::stdout().is_terminal() { 700 } else { 0 };
     let pause = Duration::from_millis(options.pause_ms.unwrap_or(default).min(10_000));
-    let played = World::start(options.seed).and_then(|world| Story::new(world, options.seed, pause).play());
+    let kind = if options.browser { Kind::Browser } else { Kind::Phone };
+    let played = World::start(kind, options.seed).and_then(|world| Story::new(kind, world, options.seed, pause).play());
     match played {
         Ok(()) => 0,
         Err(DemoError(message)) => {

@@ -7,11 +7,17 @@ use serde_json::json;
 const PACKAGE: &str = "org.example.mill";
 
 /// An app with rows that open pages, a button that saves, a switch, a field, and a button that deletes.
-const MILL: &str = r#"{"package": "org.example.mill", "label": "Mill", "start": "home", "vars": {"silent": "off", "word": ""},
+const MILL: &str = r#"{"package": "org.example.mill", "label": "Mill", "start": "home", "vars": {"silent": "off", "night": "off", "word": ""},
   "pages": {
     "home": {"activity": ".Home", "title": "Mill", "body": [{"type": "list", "id": "menu", "rows": [
       {"title": "Letters", "do": {"goto": "letters"}},
-      {"title": "Silent mode", "switch": "silent", "do": {"toggle": "silent"}}]}]},
+      {"title": "Silent mode", "switch": "silent", "do": {"toggle": "silent"}},
+      {"title": "Night mode", "switch": "night", "do": {"toggle": "night", "goto": "night"}}]}]},
+    "night": {"activity": ".Home", "title": "Mill", "body": [{"type": "text", "id": "hours", "text": "From ten to six"},
+      {"type": "button", "id": "set", "text": "Hours", "do": {}}, {"type": "list", "id": "menu", "rows": [
+      {"title": "Letters", "do": {"goto": "letters"}},
+      {"title": "Silent mode", "switch": "silent", "do": {"toggle": "silent"}},
+      {"title": "Night mode", "switch": "night", "do": {"toggle": "night", "goto": "home"}}]}]},
     "letters": {"activity": ".Letters", "title": "Letters", "body": [
       {"type": "field", "id": "word", "hint": "Your word", "var": "word"},
       {"type": "button", "id": "keep", "text": "Keep it", "do": {"goto": "kept"}},
@@ -135,6 +141,19 @@ fn switch_is_put_back() {
     let already = client.ok("act.undo", json!({}));
     assert_eq!((&already["undone"], already.get("action")), (&json!(true), None), "it is off already: {already}");
     assert!(world.phone.lock().inputs.is_empty());
+}
+
+/// The page looks like another one, because it has the settings that depend on the switch. Back would leave it.
+#[test]
+fn switch_that_changes_its_page_is_put_back() {
+    let world = world();
+    let mut client = world.client();
+    launch(&mut client);
+    client.ok("act.tap", json!({"value": "Night mode", "then": "outline"}));
+    assert_eq!(world.phone.page(), "night");
+    let undone = client.ok("act.undo", json!({}));
+    assert_eq!((&undone["undone"], world.phone.lock().var("night").as_str()), (&json!(true), "off"), "{undone}");
+    assert_eq!(world.phone.requests("/api/press/back"), 0, "{undone}");
 }
 
 #[test]

@@ -1,26 +1,24 @@
-//! The script of the tour: the same task twice, without and with memory; then a failure and its recovery; then the
-//! content of the memory.
+//! The script of the tour: the same task twice, without and with memory; then a failure and its recovery, or an undo;
+//! then the content of the memory.
 
 use std::collections::HashSet;
 use std::io::Write;
 use std::time::Duration;
 
-use afd_proto::act::{ActBack, ActScroll, ActTap, Direction, PlainParams, ScrollParams, TapParams};
-use afd_proto::go::{ActGoTo, GoToParams};
+use afd_proto::ErrorCode;
 use afd_proto::graph::{GraphFormat, GraphParams, VisualGraph};
 use afd_proto::look::Then;
 use afd_proto::memory::{LogParams, MemoryLog, MemoryStats, StatsParams};
-use afd_proto::observe::{Format, ObservePage, ObserveRefs, PageParams, RefsParams};
+use afd_proto::observe::{ObserveRefs, RefsParams};
 use afd_proto::recover::RecoverRelaunch;
-use afd_proto::verify::{NodeExistsParams, VerifyNodeExists};
-use afd_proto::vocabulary::By;
-use afd_proto::{ErrorCode, Method};
+use afd_proto::verify::ElementState;
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
-use super::world::{DemoError, World};
+use super::agent::{Agent, Cost};
+use super::reader;
+use super::world::{DemoError, Kind, World};
 use afd_link::human::{self, paint};
-use afd_link::outcome::Failure;
 
 const SETTINGS: &str = "com.android.settings";
 /// Name of the session for the second round.
@@ -29,30 +27,24 @@ const STEP: Style = AnsiColor::Cyan.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const DIM: Style = Style::new().dimmed();
-/// Average length of a token in English text, in characters.
-const CHARACTERS_PER_TOKEN: usize = 4;
 /// Maximum number of lines of a page to print.
 const SHOWN: usize = 8;
+/// Maximum number of elements that the agent opens in the first round.
+const MAX_OPENED: usize = 40;
 
 /// Titles of the switches to flip. The labels on the path to a switch do not contain its title.
 const TASKS: [&str; 2] = ["Remove animations", "Stay awake"];
+/// Like [`TASKS`], on the practice site.
+const SITE_TASKS: [&str; 2] = ["Delivery texts", "Suggestions from my purchases"];
 
 pub(super) struct Story {
-    world: World,
+    kind: Kind,
+    agent: Agent,
     seed: u64,
     pause: Duration,
     setting: &'static str,
-    /// Session for the calls; `None` for the default session.
-    session: Option<String>,
-    cost: Cost,
-}
-
-/// What one round costs an agent.
-#[derive(Default, Clone, Copy)]
-struct Cost {
-    calls: usize,
-    /// Number of characters that the agent read.
-    read: usize,
+    /// Labels that the agent has read on its way, and has no reason to open again.
+    known: HashSet<String>,
 }
 
 fn say(text: &str) {
@@ -66,29 +58,43 @@ fn indent(text: &str) -> String {
 }
 
 impl Story {
-    pub(super) fn new(world: World, seed: u64, pause: Duration) -> Self {
-        let setting = TASKS[usize::try_from(seed % TASKS.len() as u64).unwrap_or(0)];
-        Self { world, seed, pause, setting, session: None, cost: Cost::default() }
+    pub(super) fn new(kind: Kind, world: World, seed: u64, pause: Duration) -> Self {
+        let tasks = if kind == Kind::Phone { TASKS } else { SITE_TASKS };
+        let setting = tasks[usize::try_from(seed % 2).unwrap_or(0)];
+        Self { kind, agent: Agent::new(world), seed, pause, setting, known: HashSet::new() }
     }
 
     pub(super) fn play(mut self) -> Result<(), DemoError> {
         say(&paint(STEP, "afd, the tour"));
-        say(&format!(
-            "Started a practice phone (seed {}) at {}, and a daemon with an empty memory.",
-            self.seed, self.world.url
-        ));
-        say(&format!("The task: flip \"{}\". The agent has never seen this phone.\n", self.setting));
+        let (url, setting) = (&self.agent.world.url, self.setting);
+        match self.kind {
+            Kind::Phone => {
+                say(&format!(
+                    "Started a practice phone (seed {}) at {url}, and a daemon with an empty memory.",
+                    self.seed
+                ));
+                say(&format!("The task: flip \"{setting}\". The agent has never seen this phone.\n"));
+            }
+            Kind::Browser => {
+                say(&format!("Started a practice site at {url}, a browser, and a daemon with an empty memory."));
+                say(&format!("The task: flip \"{setting}\". The agent has never seen this site.\n"));
+                self.sign_in()?;
+            }
+        }
         let first = self.first_round()?;
         let second = self.second_round()?;
         say(&format!(
             "\n{} the same task took {} calls and about {} tokens to read without memory, {} calls and {} tokens with it.\n",
             paint(GOOD, "Compared:"),
             first.calls,
-            first.read / CHARACTERS_PER_TOKEN,
+            first.tokens(),
             second.calls,
-            second.read / CHARACTERS_PER_TOKEN
+            second.tokens()
         ));
-        self.stale_alias()?;
+        match self.kind {
+            Kind::Phone => self.stale_alias()?,
+            Kind::Browser => self.undo()?,
+        }
         self.print_memory()
     }
 
@@ -97,111 +103,89 @@ impl Story {
         say(&paint(STEP, &format!("> {title}")));
     }
 
-    /// Makes a call for the agent and adds it to the cost.
-    fn call<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, Failure> {
-        self.cost.calls += 1;
-        self.world.call::<M>(params)
+    /// Signs in to the site. This is not part of the task, and both rounds begin after it.
+    fn sign_in(&mut self) -> Result<(), DemoError> {
+        self.step("Sign in (afctl open, afctl fill, afctl tap)");
+        let url = format!("{}account", self.agent.world.url);
+        self.agent.open(url)?;
+        self.agent.fill("User name", "demo")?;
+        self.agent.fill("Password", "practice")?;
+        self.agent.tap("Sign in", Then::Outline)?;
+        self.agent.become_another(None);
+        Ok(())
     }
 
-    /// Makes a call for the agent; if the call fails, returns an error that ends the tour.
-    fn must<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, DemoError> {
-        self.call::<M>(params).map_err(|e| format!("{} failed: {}: {}", M::INFO.name, e.code, e.message).into())
-    }
-
-    /// Adds the length of an outline to the cost, and returns the outline.
-    fn read(&mut self, outline: Option<String>) -> String {
-        let outline = outline.unwrap_or_default();
-        self.cost.read += outline.chars().count();
-        outline
-    }
-
-    fn look(&mut self) -> Result<String, DemoError> {
-        let params =
-            PageParams { format: Some(Format::Outline), session: self.session.clone(), ..PageParams::default() };
-        let outline = self.must::<ObservePage>(&params)?.body.context.outline;
-        Ok(self.read(outline))
-    }
-
-    /// Taps the element with this label. Depending on `then`, returns the outline of the resulting page or what changed
-    /// on it.
-    fn tap(&mut self, label: &str, then: Then) -> Result<String, Failure> {
-        let params = TapParams {
-            value: Some(label.to_owned()),
-            then: Some(then),
-            session: self.session.clone(),
-            ..TapParams::default()
-        };
-        let look = self.call::<ActTap>(&params)?.body.look;
-        Ok(self.read(look.and_then(|look| look.observation).and_then(|page| page.outline)))
-    }
-
-    fn back(&mut self) -> Result<String, DemoError> {
-        let params = PlainParams { then: Some(Then::Outline), session: self.session.clone(), ..PlainParams::default() };
-        let look = self.must::<ActBack>(&params)?.body.look;
-        Ok(self.read(look.and_then(|look| look.observation).and_then(|page| page.outline)))
-    }
-
-    fn scroll(&mut self) -> Result<String, DemoError> {
-        let params = ScrollParams {
-            direction: Direction::Down,
-            amount: None,
-            session: self.session.clone(),
-            device: None,
-            url: None,
-            token: None,
-            request_key: None,
-            strict: false,
-            then: Some(Then::Outline),
-        };
-        let look = self.must::<ActScroll>(&params)?.body.look;
-        Ok(self.read(look.and_then(|look| look.observation).and_then(|page| page.outline)))
-    }
-
-    /// Plays the first round. The agent reads the labels and opens rows one by one, starting with those that share a
-    /// word with the setting.
+    /// Plays the first round. The agent reads the labels and opens elements one by one.
     fn first_round(&mut self) -> Result<Cost, DemoError> {
-        self.cost = Cost::default();
         self.step("Look (afctl look)");
-        let mut page = self.look()?;
-        print_page(&page);
-        let mut tried: Vec<String> = Vec::new();
-        while !has(&page, self.setting) {
-            if tried.len() > 40 {
-                return Err(format!("\"{}\" was not found", self.setting).into());
-            }
-            let Some(title) = next_row(&page, self.setting, &tried) else {
-                page = self.scroll()?;
-                continue;
-            };
-            self.step(&format!("Is it behind \"{title}\"? (afctl tap \"{title}\")"));
-            let there = self.tap(&title, Then::Outline)?;
-            if has(&there, self.setting) {
-                print_page(&there);
-                break;
-            }
-            let left = page.lines().next() != there.lines().next();
-            tried.push(title);
-            page = if left { self.back()? } else { there };
+        let page = self.agent.look()?;
+        print_page(&page, self.setting);
+        // The switches are one page below the first on the phone, and two on the site.
+        let depth = if self.kind == Kind::Phone { 1 } else { 2 };
+        if !self.search(page, depth)? {
+            return Err(format!("\"{}\" was not found", self.setting).into());
         }
         self.flip()?;
-        Ok(self.cost)
+        Ok(self.agent.cost)
+    }
+
+    /// Opens the elements of a page one by one, and those of the pages below it, up to `depth` pages below. Returns whether
+    /// the setting was found; it is then in front.
+    fn search(&mut self, mut page: String, depth: usize) -> Result<bool, DemoError> {
+        let mut opened = 0;
+        while opened < MAX_OPENED {
+            if reader::has(&page, self.setting) {
+                print_page(&page, self.setting);
+                return Ok(true);
+            }
+            let next = reader::next(&page, self.setting, &self.known);
+            let Some(label) = next.filter(|_| depth > 0) else {
+                // A browser's outline has the whole page.
+                if depth == 0 || self.kind == Kind::Browser {
+                    return Ok(false);
+                }
+                page = self.agent.scroll()?;
+                opened += 1;
+                continue;
+            };
+            self.step(&format!("Is it behind \"{label}\"? (afctl tap \"{label}\")"));
+            let there = self.agent.tap(&label, Then::Outline)?;
+            opened += 1;
+            self.known.insert(label);
+            if reader::title(&there) == reader::title(&page) {
+                page = there;
+                continue;
+            }
+            // What the page above shows, too, leads elsewhere, such as a menu.
+            let known = self.known.clone();
+            self.known.extend(reader::labels(&page));
+            if self.search(there, depth - 1)? {
+                return Ok(true);
+            }
+            self.known = known;
+            page = self.agent.back()?;
+        }
+        Ok(false)
     }
 
     /// Plays the second round: another agent gets the same task and uses what the first round left in memory.
     fn second_round(&mut self) -> Result<Cost, DemoError> {
         say("");
-        self.step("The next day, another agent, the same phone, the same task");
-        self.world.control_phone("scene", &json!({"app": SETTINGS}))?;
-        self.world.control_phone("scroll", &json!({"pixels": -9999}))?;
-        (self.cost, self.session) = (Cost::default(), Some(TOMORROW.to_owned()));
+        self.agent.become_another(Some(TOMORROW));
+        match self.kind {
+            Kind::Phone => {
+                self.step("The next day, another agent, the same phone, the same task");
+                self.show_first_page()?;
+            }
+            Kind::Browser => {
+                self.step("The next day, another agent, a new tab, the same task");
+                let url = format!("{}account", self.agent.world.url);
+                self.agent.open(url)?;
+                self.agent.become_another(Some(TOMORROW));
+            }
+        }
         self.step(&format!("Go there by the way that the memory knows (afctl go \"{}\")", self.setting));
-        let params = GoToParams {
-            goal: Some(self.setting.to_owned()),
-            then: Some(Then::Outline),
-            session: self.session.clone(),
-            ..GoToParams::default()
-        };
-        let walk = self.must::<ActGoTo>(&params)?.body;
+        let (walk, page) = self.agent.go(self.setting)?;
         say(&format!("    {}", walk.text));
         for step in &walk.steps {
             say(&indent(&paint(DIM, &step.action)));
@@ -209,53 +193,59 @@ impl Story {
         if !walk.arrived {
             return Err(walk.text.into());
         }
-        let there = self.read(walk.look.and_then(|look| look.observation).and_then(|page| page.outline));
-        self.read(Some(walk.text));
-        print_page(&there);
+        print_page(&page, self.setting);
         self.flip()?;
-        Ok(self.cost)
+        Ok(self.agent.cost)
     }
 
-    /// Flips the switch, and verifies that it shows the state that the action returned.
+    /// Shows the first page of the phone's settings, bypassing the daemon.
+    fn show_first_page(&self) -> Result<(), DemoError> {
+        self.agent.world.control_phone("scene", &json!({"app": SETTINGS}))?;
+        self.agent.world.control_phone("scroll", &json!({"pixels": -9999}))?;
+        Ok(())
+    }
+
+    /// Flips the switch, and verifies that it has the state that the action returned.
     fn flip(&mut self) -> Result<(), DemoError> {
         let setting = self.setting;
         self.step(&format!("Flip it (afctl tap \"{setting}\"), reading only what changed"));
-        let changed = self.tap(setting, Then::Diff)?;
+        let changed = self.agent.tap(setting, Then::Diff)?;
         say(&indent(&changed));
         let line = changed.lines().find(|l| l.contains(setting)).ok_or("the switch did not move")?;
-        let shown = line.split('"').nth(1).and_then(|label| label.rsplit(", ").next()).unwrap_or_default().to_owned();
-        self.step(&format!("Verify that it shows {shown} (afctl verify node-exists)"));
-        let session = self.session.clone();
-        let params = NodeExistsParams {
-            by: By::Text,
-            value: shown,
-            exact_match: true,
-            session,
-            device: None,
-            url: None,
-            token: None,
+        let (state, option) = match reader::state(line).unwrap_or_default().to_lowercase().as_str() {
+            "on" => (ElementState::On, "--on"),
+            "off" => (ElementState::Off, "--off"),
+            other => return Err(format!("the switch shows {other:?}").into()),
         };
-        self.must::<VerifyNodeExists>(&params)?;
+        self.step(&format!("Verify its state (afctl check \"{setting}\" {option})"));
+        self.agent.verify(setting, state)?;
         say(&format!("    {}", paint(GOOD, "passed")));
         Ok(())
     }
 
+    /// Undoes the last action.
+    fn undo(&mut self) -> Result<(), DemoError> {
+        self.step("It was the wrong switch: take it back (afctl undo)");
+        let undo = self.agent.undo()?;
+        say(&format!("    {}\n", undo.text));
+        if undo.undone { Ok(()) } else { Err(undo.text.into()) }
+    }
+
     /// Shows that the daemon refuses a stale alias and remembers the recovery.
     fn stale_alias(&mut self) -> Result<(), DemoError> {
-        self.session = None;
-        self.world.control_phone("scene", &json!({"app": SETTINGS}))?;
-        self.world.control_phone("scroll", &json!({"pixels": -9999}))?;
+        self.agent.become_another(None);
+        self.show_first_page()?;
         self.step("What goes wrong: a list moves behind the agent's back");
-        let seen = self.must::<ObserveRefs>(&RefsParams::default())?;
+        let seen = self.agent.must::<ObserveRefs>(&RefsParams::default())?;
         let row = seen.body.refs.rows.iter().find(|row| row.title.is_some()).ok_or("there is no row to tap")?;
         let alias = row.alias.clone();
-        self.world.control_phone("scroll", &json!({"pixels": 9999}))?;
+        self.agent.world.control_phone("scroll", &json!({"pixels": 9999}))?;
         say(&format!(
             "    {alias} was \"{}\". Another row is in its place now; the phone's own service would tap it.",
             row.label
         ));
         self.step(&format!("afctl tap {alias}"));
-        match self.tap(&alias, Then::Outline) {
+        match self.agent.tap(&alias, Then::Outline) {
             Err(error) if error.code == ErrorCode::RefAliasStale.name() => {
                 say(&format!("    {} {}", paint(BAD, &error.code), error.message));
             }
@@ -263,7 +253,7 @@ impl Story {
         }
         self.step(&format!("Recover (afctl recover relaunch --package {SETTINGS})"));
         let params = afd_proto::act::AppParams { package: SETTINGS.into(), ..Default::default() };
-        let done = self.must::<RecoverRelaunch>(&params)?;
+        let done = self.agent.must::<RecoverRelaunch>(&params)?;
         say(&format!(
             "    {} relaunch, after {}\n",
             paint(GOOD, "done"),
@@ -278,16 +268,16 @@ impl Story {
             "Memory now: pages, and the actions that lead from one to another (afctl visual graph --format mermaid)",
         ));
         let params = GraphParams {
-            app: Some(SETTINGS.to_owned()),
+            session: self.agent.session.clone(),
             format: Some(GraphFormat::Mermaid),
             ..GraphParams::default()
         };
-        let drawn = self.must::<VisualGraph>(&params)?;
+        let drawn = self.agent.must::<VisualGraph>(&params)?;
         say(&indent(drawn.graph.as_deref().unwrap_or_default()));
         say(&paint(STEP, "The last actions and checks (afctl memory log --limit 6)"));
-        let log = self.must::<MemoryLog>(&LogParams { limit: Some(6), ..LogParams::default() })?;
+        let log = self.agent.must::<MemoryLog>(&LogParams { limit: Some(6), ..LogParams::default() })?;
         say(&indent(&human::log(&log)));
-        let stats = self.must::<MemoryStats>(&StatsParams::default())?;
+        let stats = self.agent.must::<MemoryStats>(&StatsParams::default())?;
         say(&format!(
             "\nIn memory: {}, {}, {} and {}.",
             human::count(stats.events, "event"),
@@ -298,34 +288,26 @@ impl Story {
                 more => format!("{more} recoveries"),
             }
         ));
-        say(&format!("Another phone and task: afctl demo --seed {}. Your own phone: afctl init", self.seed + 1));
+        say(&match self.kind {
+            Kind::Phone => {
+                format!("Another phone and task: afctl demo --seed {}. Your own phone: afctl init", self.seed + 1)
+            }
+            Kind::Browser => {
+                format!("Another task: afctl demo --browser --seed {}. Any site: afctl init browser URL", self.seed + 1)
+            }
+        });
         Ok(())
     }
 }
 
-/// Returns the title of the row to open next: of those that were not opened, the first whose label shares a word with
-/// the setting, else the first.
-fn next_row<'a>(outline: &'a str, setting: &str, tried: &[String]) -> Option<String> {
-    let words = |text: &str| text.to_lowercase().split([' ', ',']).map(str::to_owned).collect::<HashSet<_>>();
-    let label = |line: &'a str| line.trim().split_once(" row \"")?.1.split('"').next();
-    let title = |label: &'a str| label.split(", ").next().unwrap_or_default();
-    let mut open = outline.lines().filter_map(label).filter(|label| !tried.iter().any(|tried| tried == title(label)));
-    let first = open.clone().next()?;
-    let named = open.find(|label| !words(label).is_disjoint(&words(setting)));
-    Some(title(named.unwrap_or(first)).to_owned())
-}
-
-/// Returns whether an outline has an element with this title.
-fn has(outline: &str, title: &str) -> bool {
-    let label = |line: &str| line.split('"').nth(1).map(str::to_owned).unwrap_or_default();
-    outline.lines().skip(1).any(|line| label(line).split(", ").next() == Some(title))
-}
-
-/// Prints the first lines of a page.
-fn print_page(outline: &str) {
+/// Prints the title and some lines of a page: those around the setting, else the first ones.
+fn print_page(outline: &str, setting: &str) {
     let lines: Vec<&str> = outline.lines().collect();
-    say(&indent(&lines.iter().take(SHOWN).copied().collect::<Vec<_>>().join("\n")));
-    if lines.len() > SHOWN {
-        say(&paint(DIM, &format!("    ... {} more lines", lines.len() - SHOWN)));
+    let at = lines.iter().position(|line| reader::has_label(line, setting)).unwrap_or_default();
+    let first = at.saturating_sub(SHOWN / 2).clamp(1, lines.len().saturating_sub(SHOWN).max(1));
+    let shown: Vec<&str> = lines.iter().take(1).chain(lines.iter().skip(first).take(SHOWN - 1)).copied().collect();
+    say(&indent(&shown.join("\n")));
+    if lines.len() > shown.len() {
+        say(&paint(DIM, &format!("    ... {} more lines", lines.len() - shown.len())));
     }
 }

@@ -1,17 +1,19 @@
-//! The tour's private daemon and practice phone.
+//! The tour's private daemon, and the practice phone or site that it operates.
 
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use afd_proto::Method;
 use afd_proto::daemon::DaemonShutdown;
-use afd_proto::device::{AddParams, DeviceAdd};
 use afd_proto::vocabulary::NoParams;
-use afd_proto::{Method, Secret};
 use serde::Deserialize;
 use serde_json::Value;
+use toml_edit::{DocumentMut, value};
 
 use afd_link::connection::{CallError, Connection};
 use afd_link::outcome::{FAILED, Failure};
@@ -38,24 +40,32 @@ impl From<Failure> for DemoError {
     }
 }
 
-/// A practice phone and a daemon that only the tour uses.
+/// What the tour operates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Phone,
+    Browser,
+}
+
+/// A daemon and a practice phone or site that only the tour uses.
 pub(super) struct World {
     connection: Connection,
-    phone: Child,
+    practice: Child,
+    /// Base URL of the practice phone or site, which ends in a slash for a site.
     pub url: String,
     control_url: String,
     _dir: tempfile::TempDir,
 }
 
 impl World {
-    /// Starts the practice phone and the daemon, and adds the phone as a device.
-    pub(super) fn start(seed: u64) -> Result<Self, DemoError> {
+    /// Starts the practice phone or site, and a daemon whose only device is the phone, or a browser for the site.
+    pub(super) fn start(kind: Kind, seed: u64) -> Result<Self, DemoError> {
         let dir = tempfile::Builder::new()
             .prefix("afd-demo-")
             .tempdir()
             .map_err(|e| format!("cannot create a temporary directory: {e}"))?;
-        let (phone, Ready { url, control }) = start_phone(seed)?;
         let path = |name: &str| -> PathBuf { dir.path().join(name) };
+        let (practice, ready) = start_practice(kind, seed)?;
         let start = Start {
             socket: path("run/afd.sock"),
             memory_db: Some(path("memory.db")),
@@ -63,18 +73,16 @@ impl World {
             log: Some(path("afd.log")),
             private: true,
         };
-        let mut world = match spawn::start_private(&start) {
-            Ok(connection) => Self { connection, phone, url, control_url: control, _dir: dir },
+        let started = configure(&path("config.toml"), kind, &ready, &path("browser"))
+            .and_then(|()| spawn::start_private(&start).map_err(|error| error.message.into()));
+        let url = if kind == Kind::Browser { ready.site } else { ready.url };
+        match started {
+            Ok(connection) => Ok(Self { connection, practice, url, control_url: ready.control, _dir: dir }),
             Err(error) => {
-                stop(phone);
-                return Err(error.message.into());
+                stop(practice);
+                Err(error)
             }
-        };
-        let token = Some(Secret::new("practice"));
-        let params =
-            AddParams { name: "practice".into(), url: world.url.clone(), token, persist: true, ..AddParams::default() };
-        world.call::<DeviceAdd>(&params)?;
-        Ok(world)
+        }
     }
 
     /// Calls a method of the daemon.
@@ -97,8 +105,8 @@ impl Drop for World {
         // The daemon closes the connection when it has stopped; only then may its files be deleted.
         let _ = self.connection.set_timeout(Some(Duration::from_secs(10)));
         let _ = self.connection.notification();
-        let _ = self.phone.kill();
-        let _ = self.phone.wait();
+        let _ = self.practice.kill();
+        let _ = self.practice.wait();
     }
 }
 
@@ -107,33 +115,53 @@ fn stop(mut child: Child) {
     let _ = child.wait();
 }
 
-/// Addresses that the practice phone prints when it is ready.
+/// Addresses that `afphone` prints when it is ready.
 #[derive(Deserialize)]
 struct Ready {
     url: String,
     control: String,
+    #[serde(default)]
+    site: String,
 }
 
-fn start_phone(seed: u64) -> Result<(Child, Ready), DemoError> {
+/// Writes the daemon's configuration with its only device. A browser keeps its profile in `profile`.
+fn configure(file: &Path, kind: Kind, ready: &Ready, profile: &Path) -> Result<(), DemoError> {
+    let mut settings = DocumentMut::new();
+    let device = &mut settings["device"]["practice"];
+    match kind {
+        Kind::Phone => {
+            device["url"] = value(&ready.url);
+            device["token"] = value("practice");
+        }
+        Kind::Browser => {
+            device["kind"] = value("browser");
+            device["url"] = value(&ready.site);
+            device["browser"]["profile"] = value(profile.to_string_lossy().as_ref());
+        }
+    }
+    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+    opened
+        .and_then(|mut opened| opened.write_all(settings.to_string().as_bytes()))
+        .map_err(|e| format!("cannot write {}: {e}", file.display()).into())
+}
+
+fn start_practice(kind: Kind, seed: u64) -> Result<(Child, Ready), DemoError> {
     let program = spawn::program("afphone");
-    let mut child = Command::new(&program)
-        .args(["--until-eof", "--open", "com.android.settings", "--seed", &seed.to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|e| {
-            format!(
-                "cannot start the practice phone {}: {e}; `cargo build --release` builds it next to afctl",
-                program.display()
-            )
-        })?;
+    let mut command = Command::new(&program);
+    command.args(["--until-eof", "--open", "com.android.settings", "--seed", &seed.to_string()]);
+    if kind == Kind::Browser {
+        command.args(["--site", "0"]);
+    }
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|e| {
+        format!("cannot start {}: {e}; `cargo build --release` builds it next to afctl", program.display())
+    })?;
     let mut line = String::new();
     let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
     match serde_json::from_str(&line) {
         Ok(ready) if matches!(read, Some(Ok(_))) => Ok((child, ready)),
         _ => {
             stop(child);
-            Err("the practice phone did not start".into())
+            Err(format!("{} did not start", program.display()).into())
         }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::outline;
 use super::shop::Shop;
+use crate::command_line::{afctl, temporary_home};
 
 #[test]
 #[ignore = "needs chromium"]
@@ -28,4 +29,51 @@ fn known_pages_are_reached_from_anywhere_and_addresses_are_opened() {
     assert_eq!((&walk["arrived"], &walk["steps"][0]["kind"]), (&json!(true), &json!("open")), "{walk}");
     let refused = client.fails("act.goTo", json!({"address": "file:///etc/passwd"}), "INVALID_PARAMS");
     assert!(refused.message.contains("address"), "{refused:?}");
+}
+
+/// Each session has a tab, so the page before is the one of its own tab. The switch has its state in its name, and the page
+/// shows a message after it is flipped, as if the switch had led to another page.
+#[test]
+#[ignore = "needs chromium"]
+fn another_tab_goes_to_a_switch_and_undoes_its_flip() {
+    let shop = Shop::new("/login", "");
+    let (mut first, mut second) = (shop.world.client(), shop.world.client_for("second"));
+    for (field, text) in [("User name", "demo"), ("Password", "practice")] {
+        first.ok("act.fill", json!({"value": field, "text": text}));
+    }
+    first.ok("act.tap", json!({"value": "Sign in", "then": "outline"}));
+    first.ok("act.tap", json!({"value": "Settings", "then": "outline"}));
+    first.ok("act.tap", json!({"value": "My account", "then": "outline"}));
+    first.ok("act.back", json!({"then": "outline"}));
+    first.ok("act.tap", json!({"value": "Privacy", "then": "outline"}));
+    let flipped = first.ok("act.tap", json!({"value": "Suggestions from my purchases", "then": "diff"}));
+    let changes = flipped["look"]["observation"]["outline"].as_str().expect("changes");
+    assert!(changes.contains("switch \"Suggestions from my purchases, off\""), "{changes}");
+    shop.open(&mut second, "/account");
+    let walk = second.ok("act.goTo", json!({"goal": "Suggestions from my purchases"}));
+    let steps: Vec<&str> =
+        walk["steps"].as_array().expect("steps").iter().filter_map(|step| step["action"].as_str()).collect();
+    let expected = ["tap button \"Settings\"", "tap button \"Privacy\""];
+    assert_eq!((&walk["arrived"], steps.as_slice()), (&json!(true), expected.as_slice()), "{walk}");
+    second.ok("act.tap", json!({"value": "Suggestions from my purchases", "then": "diff"}));
+    second.ok("verify.element", json!({"text": "Suggestions from my purchases", "state": "on"}));
+    let undone = second.ok("act.undo", json!({}));
+    assert_eq!(undone["undone"], true, "{undone}");
+    second.ok("verify.element", json!({"text": "Suggestions from my purchases", "state": "off"}));
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn the_tour_of_the_site_succeeds_and_leaves_nothing() {
+    let home = temporary_home();
+    for seed in ["1", "2"] {
+        let out = afctl(home.path()).args(["demo", "--browser", "--seed", seed]).output().expect("runs");
+        let text = String::from_utf8_lossy(&out.stdout);
+        assert!(out.status.success(), "{text}\n{}", String::from_utf8_lossy(&out.stderr));
+        for word in ["Compared:", "in 2 steps", "passed", "undid tap switch"] {
+            assert!(text.contains(word), "the tour with seed {seed} does not mention {word}: {text}");
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(home.path()).expect("lists").flatten().map(|e| e.file_name()).collect();
+    assert_eq!(left, ["run"]);
 }

@@ -17,8 +17,10 @@ const USUAL: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/snap/bin"];
 const PASSED: [&str; 5] = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "PATH", "HOME"];
 
 /// Shell script that starts a browser whose pipes are this process's standard input and output. The browser expects them
-/// as file descriptors 3 and 4.
-const WITH_PIPES: &str = "exec 3<&0 4>&1 </dev/null >/dev/null; exec \"$@\"";
+/// as file descriptors 3 and 4. The first argument is the directory for its crash reports, which would be in the user's
+/// home otherwise.
+const WITH_PIPES: &str =
+    "export BREAKPAD_DUMP_LOCATION=\"$1\"; shift; exec 3<&0 4>&1 </dev/null >/dev/null; exec \"$@\"";
 
 /// Returns the executable of an installed browser.
 pub fn installed() -> Option<PathBuf> {
@@ -34,7 +36,7 @@ pub fn installed() -> Option<PathBuf> {
 pub fn start(executable: &Path, profile: &Path, headless: bool) -> std::io::Result<Child> {
     std::fs::create_dir_all(profile)?;
     let mut command = shell();
-    command.args(["-c", WITH_PIPES, "sh"]).arg(executable).args([
+    command.args(["-c", WITH_PIPES, "sh"]).args([profile, executable]).args([
         "--remote-debugging-pipe",
         "--no-first-run",
         "--no-default-browser-check",

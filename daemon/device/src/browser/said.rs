@@ -59,6 +59,15 @@ impl<'a> Said<'a> {
         self.states.get(state).is_some_and(|value| **value == true || **value == "true")
     }
 
+    /// Returns whether the element is on; `None` if it cannot be, or is partly on.
+    pub fn checked(&self) -> Option<bool> {
+        match self.states.get("checked").and_then(|state| state.as_str()) {
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            _ => None,
+        }
+    }
+
     /// Returns the states of the element, as words.
     pub fn words(&self) -> String {
         let mut words = Vec::new();

@@ -301,7 +301,7 @@ impl<'a> Builder<'a> {
             traits,
             password: secret,
             truncated: false,
-            checked: None,
+            checked: said.checked(),
         })
     }
 

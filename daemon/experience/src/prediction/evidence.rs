@@ -32,6 +32,8 @@ pub struct Origin {
     pub dialog: bool,
     /// The page before.
     pub before: Option<Destination>,
+    /// Whether the page is in a tab, where Back opens the page before, whatever it did on this page earlier.
+    pub in_tab: bool,
 }
 
 /// Returns placeholders for a list of values in SQL.
@@ -377,6 +379,7 @@ impl Reader<'_> {
             OutcomeKind::Nothing if target::has_hidden_effect(&one.action) => Effect::Same,
             OutcomeKind::Nothing => Effect::Nothing,
             OutcomeKind::Same => Effect::Same,
+            OutcomeKind::Page if self.origin.in_tab && one.action.verb == Verb::Back => Effect::Before,
             OutcomeKind::Page => self.effect(one, from)?,
             OutcomeKind::Failed | OutcomeKind::Refuted => return Ok(None),
         };

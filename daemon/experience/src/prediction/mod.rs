@@ -13,7 +13,7 @@ mod blend;
 mod destination;
 mod evidence;
 
-pub use before::page_before;
+pub use before::{History, page_before};
 pub use blend::{Effect, Level, Likely, Prediction, Seen, blend};
 pub use destination::Destination;
 pub use evidence::{AttemptsHere, Origin, attempts_here, of_actions, without_target};

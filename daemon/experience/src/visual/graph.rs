@@ -57,6 +57,13 @@ pub struct Edge {
     pub extra: Option<String>,
 }
 
+impl Edge {
+    /// Returns whether the action is Back. Where it leads depends on the page before.
+    pub fn is_back(&self) -> bool {
+        self.what.as_ref().is_some_and(|action| action.verb == afd_proto::vocabulary::Verb::Back)
+    }
+}
+
 /// A pop-up that may appear over any page.
 #[derive(Debug, Clone)]
 pub struct Interrupt {

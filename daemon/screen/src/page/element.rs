@@ -127,9 +127,7 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     let words = label::of(snapshot, index).title;
     let typed = node.has(Trait::AddressBar);
     let words = (!words.is_empty() && !node.is(Flag::Scrollable) && !typed).then_some(words);
-    // Text identifies only interactive elements. The text of a switch or field is its value.
-    let steady =
-        words.as_deref().filter(|_| acts(node) && role != Role::Switch && role != Role::Field).map(mask::digits);
+    let steady = words.as_deref().filter(|words| acts(node) && is_name(snapshot, role, words)).map(mask::digits);
     let above = snapshot.ancestors(index).find_map(|a| snapshot.nodes[a].id_name()).unwrap_or_default();
     let key = match &node.res_id {
         Some(id) if !node.has(Trait::SystemId) => format!("{id}|{}|{role}", node.class),
@@ -150,6 +148,16 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
         web: false,
     };
     Draft { element, words: steady, of_list: false }
+}
+
+/// Returns whether the words of an interactive element are its name. Those of a switch may be its state, and those of a field
+/// on a phone its value.
+fn is_name(snapshot: &Snapshot, role: Role, words: &str) -> bool {
+    match role {
+        Role::Switch => !label::is_state(words),
+        Role::Field => snapshot.site.is_some(),
+        _ => true,
+    }
 }
 
 /// Makes keys unique. Duplicates inside a list become one element. Other duplicates get their text as a suffix if no

@@ -105,7 +105,7 @@ async fn run(call: &Call, params: &ActUndoParams) -> Result<ActUndoResult> {
     if done.outcome.is_none() {
         done = call.last_done().await?;
     }
-    let goal = call.goal_of(&done).await?;
+    let goal = call.goal_of(&capture, &done).await?;
     let way = call.way_back(&capture, &done, &goal).await?;
     let mut result = offer(&done, &goal, &way);
     let (mut capture, mut unread) = (capture, None);
@@ -211,6 +211,18 @@ fn opened_by_touch(done: &Done) -> bool {
         && done.before.as_ref().is_some_and(|page| !page.dialog)
 }
 
+/// Returns whether an action touched a switch whose page stayed and looks different now: it may show a message, or the
+/// settings that depend on the switch. A row with a switch may open a page of the same activity, so it must have changed.
+fn switched_on_page(capture: &ScreenCapture, done: &Done, (target, on): (&Target, bool)) -> bool {
+    let place = |page: &Option<Page>| page.as_ref().filter(|page| !page.dialog).map(|page| page.activity.clone());
+    if place(&done.before).is_none() || place(&done.before) != place(&done.after) {
+        return false;
+    }
+    let index = target::locate(capture.snapshot(), capture.refs(), target).filter(|_| capture.reliable());
+    let now = index.and_then(|index| element_state::is_on(capture.snapshot(), capture.refs()[index].node));
+    target.role == Role::Switch || now == Some(!on)
+}
+
 /// Returns the name of a page for a sentence.
 fn name_of(page: &Page) -> String {
     page.title.clone().filter(|title| !title.is_empty()).unwrap_or_else(|| page.activity.clone())
@@ -242,12 +254,12 @@ impl Call {
         Ok(done)
     }
 
-    /// Returns what must be the case after an action is undone.
-    async fn goal_of(&self, done: &Done) -> Result<Goal> {
+    /// Returns what must be the case after an action is undone. `capture` is the page in front.
+    async fn goal_of(&self, capture: &ScreenCapture, done: &Done) -> Result<Goal> {
         let action = &done.action;
         if let (Some(on), Some(target), Verb::Tap) =
             (done.evidence.get("on").and_then(Value::as_bool), &action.target, action.verb)
-            && !matches!(done.outcome, Some(OutcomeKind::Page))
+            && (!matches!(done.outcome, Some(OutcomeKind::Page)) || switched_on_page(capture, done, (target, on)))
         {
             let activity = done.before.as_ref().map(|page| page.activity.clone()).unwrap_or_default();
             return Ok(Goal::State(target.clone(), on, activity));

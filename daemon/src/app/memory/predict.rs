@@ -15,7 +15,7 @@ use crate::app::{Call, Core, Methods, Result};
 use afd_base::task::over_nodes;
 use afd_experience::memory::experience::PageName;
 use afd_experience::memory::{Place, pages};
-use afd_experience::prediction::{self, AttemptsHere, Destination, Effect, Level, Likely, Origin, Prediction};
+use afd_experience::prediction::{self, AttemptsHere, Destination, Effect, History, Level, Likely, Origin, Prediction};
 use afd_experience::visual::states;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::target;
@@ -223,19 +223,20 @@ fn structures_of(connection: &Connection, place: &Place) -> Stored<Vec<String>> 
 /// Predicts actions on a page and, with `all`, those that were performed there before.
 fn at(
     connection: &Connection,
-    (store, device): (&str, i64),
+    history: &History,
     place: Place,
     (actions, all): (&[Action], bool),
 ) -> Stored<Predicted> {
     let structures = structures_of(connection, &place)?;
-    let before = prediction::page_before(connection, (store, device), &structures)?;
+    let before = prediction::page_before(connection, history, &structures)?;
     let names = Names::default();
     let before_name = match &before {
         Some(before) => name_of(connection, &names, before)?,
         None => None,
     };
     let (app, activity) = (place.app.unwrap_or_default(), place.activity.unwrap_or_default());
-    let origin = Origin { structures, app, activity, dialog: place.dialog, before };
+    let in_tab = history.tab_of.is_some();
+    let origin = Origin { structures, app, activity, dialog: place.dialog, before, in_tab };
     let found = prediction::of_actions(connection, &origin, actions, (all, now_ms()))?;
     let mut by_action = HashMap::with_capacity(found.len());
     for (key, (action, prediction)) in found {
@@ -264,6 +265,13 @@ impl Call {
         predicted.by_action.into_values().map(|named| (named.action, named.prediction)).collect()
     }
 
+    /// Returns whose events lead to the page in front: the device's, or those of the session in its tab.
+    fn history(&self) -> History {
+        let has_tabs = self.device().check_tabs().is_ok();
+        let tab_of = has_tabs.then_some(self.session_id);
+        History { store: self.origin().store, device: self.device_id, tab_of }
+    }
+
     /// Predicts a verb on the page of a capture. With `latest`, waits for what is still being written.
     async fn predicted_verb(&self, capture: &ScreenCapture, verb: Verb, latest: bool) -> Stored<Predicted> {
         self.predicted_verbs(capture, &[verb], latest).await
@@ -288,8 +296,7 @@ impl Call {
             }),
             None => Vec::new(),
         };
-        let (device, place) = (self.device_id, Place { structure: Some(key), ..place });
-        let store = self.origin().store;
+        let (history, place) = (self.history(), Place { structure: Some(key), ..place });
         let read = move |connection: &Connection| {
             let mut actions = touches.clone();
             actions.push(Action::of(Verb::Back));
@@ -298,7 +305,7 @@ impl Call {
                 actions.extend(prediction::without_target(connection, app, *verb)?);
             }
             let taps = touches.iter().map(target::action_key).collect();
-            Ok(Predicted { taps, ..at(connection, (&store, device), place, (&actions, true))? })
+            Ok(Predicted { taps, ..at(connection, &history, place, (&actions, true))? })
         };
         if latest { self.core.store.read_all(read).await } else { self.core.store.read(read).await }
     }
@@ -306,12 +313,12 @@ impl Call {
     /// Returns what is known of an action on a page, before it is performed. With `latest`, waits for what is still being written.
     pub(in crate::app) async fn expectation(&self, action: &Action, page: &Place, latest: bool) -> Expectation {
         let (place, action, verb) = (page.clone(), action.clone(), action.verb);
-        let (store, device, key) = (self.origin().store, self.device_id, target::action_key(&action));
+        let (history, key) = (self.history(), target::action_key(&action));
         let read = move |c: &Connection| {
             let structures = structures_of(c, &place)?;
             let attempts = prediction::attempts_here(c, &structures, &action, now_ms())?;
             let warning = never_worked(&action, &attempts);
-            let mut predicted = at(c, (&store, device), place, (&[action], false))?;
+            let mut predicted = at(c, &history, place, (&[action], false))?;
             Ok(Expectation { named: predicted.by_action.remove(&key), mean_ms: attempts.mean_ms, warning })
         };
         if page.structure.is_none() || !target::depends_on_page(verb) {

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use afd_proto::visual::StateKind;
+use afd_proto::vocabulary::Role;
 
 use super::find;
 use crate::app::Result;
@@ -89,11 +90,18 @@ fn title_of(edge: &Edge) -> Option<&str> {
     edge.what.as_ref().and_then(|action| action.target.as_ref()).and_then(target::title)
 }
 
+/// Returns whether an edge leads to a page behind the element on which it acts. Touching a switch or a field may change the
+/// page that contains it, and is what the caller wants to do there.
+fn leads_behind(edge: &Edge) -> bool {
+    let target = edge.what.as_ref().and_then(|action| action.target.as_ref());
+    edge.from != edge.to && target.is_none_or(|target| !matches!(target.role, Role::Switch | Role::Field))
+}
+
 /// Returns the pages to which an element with this title leads. A caller who asks for "Display" means the page behind
 /// the row, not the page that contains the row.
 pub(super) fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     let wanted = fold(title);
-    let titled = |edge: &&Edge| edge.from != edge.to && title_of(edge).is_some_and(|own| fold(own) == wanted);
+    let titled = |edge: &&Edge| leads_behind(edge) && title_of(edge).is_some_and(|own| fold(own) == wanted);
     // An outcome that was rare may have had another cause.
     let pages = graph.edges.iter().filter(titled).filter(|edge| edge.success_rate >= MIN_SHARE).map(|edge| edge.to);
     // What appears on its own is not behind the element.
@@ -221,7 +229,7 @@ fn candidates(
             goal.states.insert(state);
         }
     }
-    for edge in graph.edges.iter().filter(|edge| edge.from != edge.to && !graph.is_interrupt(edge.to)) {
+    for edge in graph.edges.iter().filter(|edge| leads_behind(edge) && !graph.is_interrupt(edge.to)) {
         if let Some(title) = title_of(edge).filter(|title| !title.is_empty()) {
             let goal = all.entry(title.to_owned()).or_default();
             if !goal.is_page() {

@@ -19,7 +19,8 @@ impl Walk<'_> {
     /// Finds the ways on from the page in front.
     pub(super) async fn look_around(&mut self, capture: &ScreenCapture, state: Option<i64>) {
         let edges = self.graph.iter().flat_map(|graph| &graph.edges);
-        self.here = edges.filter(|edge| Some(edge.from) == state).cloned().collect();
+        let here = edges.filter(|edge| Some(edge.from) == state && self.is_steady(edge));
+        self.here = here.cloned().collect();
         // A goal that is on no known page is not on the way to one.
         if self.goal.states.is_empty() {
             return;

@@ -80,11 +80,17 @@ impl Walk<'_> {
         self.graph.as_ref()?.states.get(&state).map(|state| state.called().to_owned())
     }
 
+    /// Returns whether an edge leads to its page whatever came before. In a tab, Back opens the page before, so it is taken as
+    /// it is predicted, and only from the page in front.
+    pub(super) fn is_steady(&self, edge: &Edge) -> bool {
+        !edge.is_back() || self.call.device().check_tabs().is_err()
+    }
+
     /// Returns the edge at which a known way from the page in front to the goal begins. Only edges that a walk may use count.
     pub(super) fn edge_from(&self, state: Option<i64>, is_usable: &dyn Fn(&Edge) -> bool) -> Option<Edge> {
         let graph = self.graph.as_ref()?;
         let from = state.unwrap_or(UNKNOWN);
-        let elsewhere = graph.edges.iter().filter(|edge| edge.from != from);
+        let elsewhere = graph.edges.iter().filter(|edge| edge.from != from && self.is_steady(edge));
         let edges = self.here.iter().chain(elsewhere).filter(|edge| is_usable(edge)).cloned().collect();
         let usable = Graph { edges, interrupts: graph.interrupts.clone(), states: BTreeMap::new() };
         let wanted = RouteQuery { from, goals: self.goal.states.clone(), shortest: false, routes: 1 };

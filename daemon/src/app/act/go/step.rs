@@ -189,7 +189,7 @@ impl Walk<'_> {
         if is_end {
             self.backs = u32::MAX;
         }
-        if let Some(edge) = edge.filter(|_| is_repeated) {
+        if let Some(edge) = edge.filter(|_| is_repeated || is_end) {
             self.failed.insert((edge.from, edge.action_key));
         }
         let capture = self.call.settled_page().await?;
