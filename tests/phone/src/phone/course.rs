@@ -26,6 +26,8 @@ impl Phone {
             self.set(&package, name, value);
         }
         if run.back {
+            // An app that leaves its page takes the keyboard with it.
+            self.focus = None;
             self.go_back();
         }
         if let Some(page) = &run.goto {

@@ -1,82 +1,49 @@
-//! A scripted agent does ten tasks, first without memory and then with it, in two ways: it reads the whole page as JSON before each action, or it acts with
-//! `then: "outline"`. It decides only by the output that it has read. The test counts its calls and the tokens in its
-//! context: the commands and their output.
+//! The agent: it decides only by the output that it has read.
 
-use afd_base::model::Tokenizers;
 use afd_link::agent;
 use afd_link::human::{kebab, render_of};
 use afd_link::outcome::{Failure, Outcome};
-use afd_tests::{CallError, Client, World};
+use afd_tests::{CallError, Client};
 use serde_json::{Value, json};
 
-/// A step of a task.
-enum Step {
-    /// Tap the element with this title, which leads to another page.
-    Tap(&'static str),
-    /// Tap the element with this title, which does something.
-    Do(&'static str),
-    /// Put a text into a field.
-    Fill(&'static str, &'static str),
-    /// Find the page that shows a text. It is behind one of the rows of the current page.
-    Find(&'static str),
-    /// Press Back.
-    Back,
-    /// Check that a text is on the screen.
-    Check(&'static str),
-}
-use Step::{Back, Check, Do, Fill, Find, Tap};
+use super::task::Step::{self, Back, Check, Do, Fill, Find, Tap};
+use super::task::legs;
 
-const SETTINGS: &str = "com.android.settings";
-const SHOP: &str = "org.example.shop";
-const BANK: &str = "org.example.bank";
-
-/// App in which each task begins, and its steps.
-const TASKS: [(&str, &[Step]); 10] = [
-    (SETTINGS, &[Tap("Display"), Do("Dark theme"), Back, Tap("Sound"), Do("Do Not Disturb"), Check("Vibrate")]),
-    (
-        SETTINGS,
-        &[
-            Tap("Wi-Fi"),
-            Tap("Network preferences"),
-            Check("saved networks"),
-            Back,
-            Back,
-            Tap("Battery"),
-            Check("day left"),
-        ],
-    ),
-    (SETTINGS, &[Find("camera today"), Check("camera")]),
-    (SETTINGS, &[Find("59 GB"), Check("59 GB")]),
-    (SETTINGS, &[Tap("About phone"), Check("Practice Phone")]),
-    (BANK, &[Fill("User name", "alice"), Fill("Password", "hunter2"), Do("Log in"), Check("Savings")]),
-    (SHOP, &[Tap("Chairs"), Tap("Chair 2"), Do("Add to cart"), Tap("To cart"), Tap("Check out"), Check("Address")]),
-    (SHOP, &[Tap("Me"), Tap("Orders"), Check("No orders"), Back, Tap("Help"), Check("help@example.org")]),
-    (SHOP, &[Tap("Search"), Back, Tap("Lamps"), Tap("Lamp 3"), Tap("Reviews"), Check("Customer")]),
-    ("org.example.browser", &[Tap("Travel info"), Check("Bags"), Tap("Back to booking"), Check("Travel")]),
-];
+/// Labels of the buttons that dismiss a pop-up without agreeing.
+const REFUSALS: [&str; 6] = ["Don't allow", "Not now", "Later", "Sp\u{e4}ter", "Skip", "Got it"];
 
 /// Cost of a way of working.
 #[derive(Debug, Default, Clone, Copy)]
-struct Cost {
-    calls: usize,
-    tokens: i64,
+pub struct Cost {
+    pub calls: usize,
+    pub tokens: i64,
 }
 
 /// An agent with a way of working.
-struct Agent<'a> {
-    client: Client,
-    session: &'a str,
-    tokens: &'a dyn Fn(&str) -> i64,
+pub struct Agent<'a> {
+    pub client: Client,
+    pub session: &'a str,
+    pub tokens: &'a dyn Fn(&str) -> i64,
     /// Whether it reads outlines, returned by the actions themselves.
-    outlines: bool,
+    pub outlines: bool,
     /// Whether it queries the memory before it explores.
-    remembers: bool,
+    pub remembers: bool,
     /// Last output that it read about the current page.
-    page: String,
-    cost: Cost,
+    pub page: String,
+    pub cost: Cost,
 }
 
-impl Agent<'_> {
+impl<'a> Agent<'a> {
+    /// Creates an agent. `(outlines, remembers)` is its way of working.
+    pub fn new(
+        client: Client,
+        session: &'a str,
+        tokens: &'a dyn Fn(&str) -> i64,
+        (outlines, remembers): (bool, bool),
+    ) -> Self {
+        Self { client, session, tokens, outlines, remembers, page: String::new(), cost: Cost::default() }
+    }
+
     /// Makes a call and reads the output that the command line prints for it; returns the output and the result.
     fn call(&mut self, command: &str, method: &'static str, params: Value) -> (String, Option<Value>) {
         let (category, op) = method.split_once('.').expect("a method");
@@ -145,7 +112,7 @@ impl Agent<'_> {
 
     /// Dismisses pop-ups that have appeared spontaneously.
     fn refuse_pop_ups(&mut self) {
-        while let Some((alias, _)) = self.rows().into_iter().find(|(_, own)| own == "Don't allow" || own == "Not now") {
+        while let Some((alias, _)) = self.rows().into_iter().find(|(_, own)| REFUSALS.contains(&own.as_str())) {
             self.tap_alias(&alias);
         }
     }
@@ -168,7 +135,7 @@ impl Agent<'_> {
         panic!("{title:?} is nowhere: {}", self.page);
     }
 
-    fn fill(&mut self, title: &'static str, text: &'static str) {
+    fn fill(&mut self, title: &str, text: &str) {
         if self.outlines {
             let command = format!("afctl fill \"{title}\" \"{text}\"");
             assert!(self.act(&command, "act.fill", json!({"value": title, "text": text})), "{}", self.page);
@@ -178,15 +145,17 @@ impl Agent<'_> {
         self.act(&format!("afctl act text --text \"{text}\""), "act.text", json!({"text": text}));
     }
 
+    /// Returns the titles of the elements behind which something may be found: in an outline, of the rows.
+    fn openable(&self) -> Vec<String> {
+        let is_row = |alias: &str| self.page.lines().any(|line| line.trim().starts_with(&format!("{alias} row ")));
+        self.rows().into_iter().filter(|(alias, _)| !self.outlines || is_row(alias)).map(|(_, title)| title).collect()
+    }
+
     /// Finds the page that shows a text.
     fn find(&mut self, text: &str) {
         let mut tried = Vec::new();
         for _ in 0..40 {
-            let next = self
-                .rows()
-                .into_iter()
-                .map(|(_, title)| title)
-                .find(|title| !title.is_empty() && !tried.contains(title));
+            let next = self.openable().into_iter().find(|title| !title.is_empty() && !tried.contains(title));
             let Some(title) = next else {
                 let before = self.page.clone();
                 self.act("afctl act scroll --direction down", "act.scroll", json!({"direction": "down"}));
@@ -215,6 +184,9 @@ impl Agent<'_> {
         }
         let (text, result) = self.call(&command, "act.goTo", params);
         let arrived = result.is_some_and(|walk| walk["arrived"] == true);
+        if !arrived {
+            println!("not arrived at {goal:?}: {}", text.lines().take(4).collect::<Vec<_>>().join(" / "));
+        }
         match self.outlines {
             true if arrived => self.page = text,
             _ => self.look(),
@@ -237,114 +209,52 @@ impl Agent<'_> {
     }
 
     /// Does a task by reading each page.
-    fn explore(&mut self, app: &str, steps: &[Step]) {
+    pub fn explore(&mut self, app: &str, steps: &[Step]) {
         self.launch(app);
         for step in steps {
             match step {
                 Tap(title) | Do(title) => self.tap(title),
-                Fill(title, text) => self.fill(title, text),
+                Fill { fill, text } => self.fill(fill, text),
                 Find(text) => self.find(text),
-                Back => self.back(),
+                Back(_) => self.back(),
                 Check(text) => self.check(text),
             }
         }
     }
 
     /// Does a task with what is known of the app: it names the last page or element of each way instead of walking it.
-    fn remember(&mut self, app: &str, steps: &[Step]) {
-        let (mut way, mut opened): (Vec<&Step>, bool) = (Vec::new(), false);
-        for step in steps {
-            match step {
-                Tap(_) | Back | Find(_) => way.push(step),
-                Do(title) => {
-                    if (!way.is_empty() || !opened) && !self.go(title, app) {
-                        self.walk(app, &way, opened);
-                    }
-                    self.tap(title);
-                    (way, opened) = (Vec::new(), true);
-                }
-                Fill(..) | Check(_) => {
-                    match way.last() {
-                        Some(Tap(goal) | Find(goal)) if self.go(goal, app) => {}
-                        None if opened => {}
-                        _ => self.walk(app, &way, opened),
-                    }
-                    (way, opened) = (Vec::new(), true);
-                    match step {
-                        Fill(title, text) => self.fill(title, text),
-                        Check(text) => self.check(text),
-                        _ => {}
-                    }
-                }
+    /// `names` are what the agent calls these, in order.
+    pub fn remember(&mut self, app: &str, steps: &[Step], names: &[String]) {
+        let mut names = names.iter();
+        for (at, leg) in legs(steps).into_iter().enumerate() {
+            let arrived = leg.goal.is_some() && names.next().is_some_and(|name| self.go(name, app));
+            if !arrived && !(at > 0 && leg.way.is_empty()) {
+                self.walk(app, leg.way, at > 0);
+            }
+            match leg.end {
+                Do(title) => self.tap(title),
+                Fill { fill, text } => self.fill(fill, text),
+                Check(text) => self.check(text),
+                Tap(_) | Back(_) | Find(_) => {}
             }
         }
     }
 
-    /// Walks a way step by step, because the memory does not know it.
-    fn walk(&mut self, app: &str, way: &[&Step], opened: bool) {
-        if !opened {
+    /// Walks a way step by step, because the memory does not know it. It goes on from the page in front if that is on the way.
+    fn walk(&mut self, app: &str, way: &[Step], opened: bool) {
+        let rows = self.rows();
+        let in_sight = |step: &Step| matches!(step, Tap(title) if rows.iter().any(|(_, own)| own == title));
+        let done = way.iter().rposition(in_sight);
+        if !opened && done.is_none() {
             self.launch(app);
         }
-        for step in way {
+        for step in &way[done.unwrap_or_default()..] {
             match step {
                 Tap(title) | Do(title) => self.tap(title),
                 Find(text) => self.find(text),
-                Back => self.back(),
-                Fill(..) | Check(_) => {}
+                Back(_) => self.back(),
+                Fill { .. } | Check(_) => {}
             }
         }
     }
-
-    fn work(&mut self, world: &World) -> Cost {
-        self.cost = Cost::default();
-        for (app, steps) in &TASKS {
-            world.phone.scene(app, None);
-            world.phone.run(json!({"do": "scroll", "pixels": -100_000}));
-            for name in ["user", "password"] {
-                world.phone.run(json!({"do": "set", "app": BANK, "name": name, "value": ""}));
-            }
-            match self.remembers {
-                true => self.remember(app, steps),
-                false => self.explore(app, steps),
-            }
-        }
-        self.cost
-    }
-}
-
-#[test]
-fn outlines_cost_a_sixth_of_the_tokens_and_memory_saves_half_of_the_calls() {
-    let counter = Tokenizers::default().counter("gpt-4o");
-    let count = |text: &str| counter.count(text);
-    let costs = [false, true].map(|outlines| {
-        let world = World::new();
-        [("first", false), ("second", true)].map(|(session, remembers)| {
-            let client = world.client_for(session);
-            let mut agent = Agent {
-                client,
-                session,
-                tokens: &count,
-                outlines,
-                remembers,
-                page: String::new(),
-                cost: Cost::default(),
-            };
-            agent.work(&world)
-        })
-    });
-    for (i, memory) in ["without memory", "with memory"].into_iter().enumerate() {
-        let (old, new) = (costs[0][i], costs[1][i]);
-        let (tokens, calls) = (new.tokens as f64 / old.tokens as f64, new.calls as f64 / old.calls as f64);
-        println!("{memory}: {old:?} as JSON, {new:?} as outlines: {tokens:.3} of the tokens, {calls:.3} of the calls");
-        assert!(tokens <= 0.16, "{memory}: {tokens:.3} of the tokens");
-        // With memory there is less to read, so outlines save fewer calls.
-        assert!(calls <= [0.57, 0.65][i], "{memory}: {calls:.3} of the calls");
-    }
-    let [without, with] = costs[1];
-    let (calls, tokens) = (with.calls as f64 / without.calls as f64, with.tokens as f64 / without.tokens as f64);
-    println!("with memory {calls:.3} of the calls and {tokens:.3} of the tokens without");
-    assert!(
-        calls <= 0.6 && tokens <= 0.7,
-        "memory saves too little: {calls:.3} of the calls, {tokens:.3} of the tokens"
-    );
 }

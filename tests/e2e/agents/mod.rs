@@ -1,0 +1,109 @@
+//! A scripted agent does tasks, first without memory and then with it, in two ways: it reads the whole page as JSON before
+//! each action, or it acts with `then: "outline"`. It decides only by the output that it has read. The tests count its calls
+//! and the tokens in its context: the commands and their output.
+
+mod agent;
+mod task;
+
+use afd_base::model::Tokenizers;
+use afd_tests::World;
+use serde_json::json;
+
+use agent::{Agent, Cost};
+use task::Task;
+
+const BANK: &str = "org.example.bank";
+
+/// Prepares the phone for a task. The other apps forget what earlier tasks changed.
+fn begin(world: &World, app: &str) {
+    if task::is_other(app) {
+        world.phone.lock().wipe(app, true);
+    }
+    world.phone.scene(app, None);
+    world.phone.run(json!({"do": "scroll", "pixels": -100_000}));
+    for name in ["user", "password"] {
+        world.phone.run(json!({"do": "set", "app": BANK, "name": name, "value": ""}));
+    }
+}
+
+fn work(agent: &mut Agent<'_>, world: &World, tasks: &[Task]) -> Cost {
+    agent.cost = Cost::default();
+    for task in tasks {
+        let before = agent.cost.calls;
+        begin(world, &task.app);
+        match agent.remembers {
+            true => agent.remember(&task.app, &task.steps, &task.names()),
+            false => agent.explore(&task.app, &task.steps),
+        }
+        println!("{}: {} calls, {:?}", agent.session, agent.cost.calls - before, task.names());
+    }
+    agent.cost
+}
+
+/// Lets an agent do tasks that reads outlines, as a session of its own.
+fn outlines(world: &World, session: &str, (tasks, remembers): (&[Task], bool)) -> Cost {
+    let counter = Tokenizers::default().counter("gpt-4o");
+    let count = |text: &str| counter.count(text);
+    let mut agent = Agent::new(world.client_for(session), session, &count, (true, remembers));
+    work(&mut agent, world, tasks)
+}
+
+#[test]
+fn outlines_cost_a_sixth_of_the_tokens_and_memory_saves_half_of_the_calls() {
+    let counter = Tokenizers::default().counter("gpt-4o");
+    let count = |text: &str| counter.count(text);
+    let costs = [false, true].map(|outlines| {
+        let world = World::new();
+        [("first", false), ("second", true)].map(|(session, remembers)| {
+            let client = world.client_for(session);
+            let mut agent = Agent::new(client, session, &count, (outlines, remembers));
+            work(&mut agent, &world, &task::builtin())
+        })
+    });
+    for (i, memory) in ["without memory", "with memory"].into_iter().enumerate() {
+        let (old, new) = (costs[0][i], costs[1][i]);
+        let (tokens, calls) = (new.tokens as f64 / old.tokens as f64, new.calls as f64 / old.calls as f64);
+        println!("{memory}: {old:?} as JSON, {new:?} as outlines: {tokens:.3} of the tokens, {calls:.3} of the calls");
+        assert!(tokens <= 0.16, "{memory}: {tokens:.3} of the tokens");
+        // With memory there is less to read, so outlines save fewer calls.
+        assert!(calls <= [0.57, 0.65][i], "{memory}: {calls:.3} of the calls");
+    }
+    let [without, with] = costs[1];
+    let (calls, tokens) = (with.calls as f64 / without.calls as f64, with.tokens as f64 / without.tokens as f64);
+    println!("with memory {calls:.3} of the calls and {tokens:.3} of the tokens without");
+    assert!(
+        calls <= 0.6 && tokens <= 0.7,
+        "memory saves too little: {calls:.3} of the calls, {tokens:.3} of the tokens"
+    );
+}
+
+/// Five apps and ten tasks of other people, before and after an update of each app. Four goals are sentences in other words
+/// than the app's, of which memory understands one; and pages whose titles an update changed are not recognised, so after
+/// updates most walks end early and cost a call. The limits keep it from getting worse.
+#[test]
+fn memory_saves_calls_in_other_apps_and_costs_few_after_updates() {
+    let tasks = task::others();
+    let updated: Vec<Task> = tasks.iter().map(Task::updated).collect();
+    let world = World::with(task::phone(0), "");
+    let without = outlines(&world, "first", (&tasks, false));
+    let with = outlines(&world, "second", (&tasks, true));
+    for app in task::apps(1) {
+        world.phone.lock().install(app);
+    }
+    let with_update = outlines(&world, "third", (&updated, true));
+    // A phone that had the update from the beginning, and an empty memory.
+    let fresh = World::with(task::phone(1), "");
+    let without_update = outlines(&fresh, "first", (&updated, false));
+    let share = |with: Cost, without: Cost| {
+        (with.calls as f64 / without.calls as f64, with.tokens as f64 / without.tokens as f64)
+    };
+    let ((calls, tokens), (calls_2, tokens_2)) = (share(with, without), share(with_update, without_update));
+    println!(
+        "other apps: {without:?} without memory, {with:?} with it: {calls:.3} of the calls, {tokens:.3} of the tokens"
+    );
+    println!(
+        "after updates: {without_update:?} without memory, {with_update:?} with it: {calls_2:.3} of the calls, \
+         {tokens_2:.3} of the tokens"
+    );
+    assert!(calls <= 0.75 && calls_2 <= 1.2, "{calls:.3} of the calls, {calls_2:.3} after updates");
+}
