@@ -38,6 +38,7 @@ mod observing;
 mod outcomes;
 mod outline;
 mod pages;
+mod pairs;
 mod practice_phone;
 mod predicting;
 mod privileged;

@@ -14,7 +14,7 @@ use afd_proto::{Method, Secret};
 use super::world::{DemoError, World};
 use afd_link::outcome::Failure;
 
-/// Average length of a token in English text, in characters.
+/// Estimated length of a token, in characters.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// What one round costs an agent.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 const SETTINGS: [&str; 2] = ["settings", "preferences"];
 
 /// Returns the labels of the rows and buttons of an outline that may be opened, without the values that rows show. Risky
-/// elements are left out, and the way back to the page above, whose title starts with the label.
+/// elements are left out.
 fn openable(outline: &str) -> impl Iterator<Item = &str> {
     outline.lines().filter(|line| !line.ends_with(" risky")).filter_map(|line| {
         let (_, rest) = line.split_once(" row \"").or_else(|| line.split_once(" button \""))?;

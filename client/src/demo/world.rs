@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use afd_proto::Method;
 use afd_proto::daemon::DaemonShutdown;
@@ -40,6 +40,11 @@ impl From<Failure> for DemoError {
     }
 }
 
+/// Name of the directory for the browser's profile.
+const PROFILE: &str = "browser";
+/// Maximum time for the browser to exit after the daemon has stopped.
+const BROWSER_EXIT: Duration = Duration::from_secs(5);
+
 /// What the tour operates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -54,7 +59,7 @@ pub(super) struct World {
     /// Base URL of the practice phone or site, which ends in a slash for a site.
     pub url: String,
     control_url: String,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl World {
@@ -73,11 +78,11 @@ impl World {
             log: Some(path("afd.log")),
             private: true,
         };
-        let started = configure(&path("config.toml"), kind, &ready, &path("browser"))
+        let started = configure(&path("config.toml"), kind, &ready, &path(PROFILE))
             .and_then(|()| spawn::start_private(&start).map_err(|error| error.message.into()));
         let url = if kind == Kind::Browser { ready.site } else { ready.url };
         match started {
-            Ok(connection) => Ok(Self { connection, practice, url, control_url: ready.control, _dir: dir }),
+            Ok(connection) => Ok(Self { connection, practice, url, control_url: ready.control, dir }),
             Err(error) => {
                 stop(practice);
                 Err(error)
@@ -107,6 +112,12 @@ impl Drop for World {
         let _ = self.connection.notification();
         let _ = self.practice.kill();
         let _ = self.practice.wait();
+        // A browser that still writes to its profile would keep the directory from being deleted.
+        let lock = self.dir.path().join(PROFILE).join("SingletonLock");
+        let until = Instant::now() + BROWSER_EXIT;
+        while lock.symlink_metadata().is_ok() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! and the tokens in its context: the commands and their output.
 
 mod agent;
-mod task;
+pub mod task;
 
 use afd_base::model::Tokenizers;
 use afd_tests::World;
@@ -106,4 +106,5 @@ fn memory_saves_calls_in_other_apps_and_costs_few_after_updates() {
          {tokens_2:.3} of the tokens"
     );
     assert!(calls <= 0.75 && calls_2 <= 1.2, "{calls:.3} of the calls, {calls_2:.3} after updates");
+    assert!(tokens <= 0.75 && tokens_2 <= 1.4, "{tokens:.3} of the tokens, {tokens_2:.3} after updates");
 }

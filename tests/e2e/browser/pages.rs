@@ -11,6 +11,16 @@ const FORM: &str = r#"<!doctype html><title>Order</title><h1>Order form</h1>
 pub const PAGES: &[(&str, &str)] = &[
     ("/", FORM),
     (
+        "/switches",
+        "<!doctype html><title>Switches</title><label>Note <input id='note'></label><p id='out'>-</p>
+         <button id='texts' role='switch' aria-checked='false' onclick=\"flip(this)\">Delivery texts: <b>off</b></button>
+         <button role='switch' aria-checked='false' onclick=\"flip(this)\">Always on</button>
+         <label><input type='radio' name='r' checked>Red</label><label><input type='radio' name='r'>Blue</label>
+         <button onclick=\"document.body.append(document.createElement('hr'), 'Kept');out.innerHTML='<ul><li>Kept</ul>'\">Keep</button>
+         <script>function flip(one) { const on = one.getAttribute('aria-checked') !== 'true'; one.setAttribute('aria-checked', on);
+         if (one.id) one.querySelector('b').textContent = on ? 'on' : 'off'; }</script>",
+    ),
+    (
         "/second",
         // The text has half of a character, as texts cut by scripts do.
         "<!doctype html><title>Second</title><h1>The second page</h1><a href='/'>Back to the order</a><p id='cut'></p>

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 use afd_base::text::cut;
 use afd_proto::vocabulary::Role;
-use afd_screen::page::mask;
 use afd_screen::page::snapshot::Flags;
 use afd_screen::page::{Flag, Node, Rect, Trait, Traits};
+use afd_screen::page::{label, mask};
 use serde_json::Value;
 
 use super::layout::{Element, Layout};
@@ -162,9 +162,10 @@ impl<'a> Builder<'a> {
             self.line = None;
         }
         if let Some(element) = self.layout.elements.get(&said.element)
-            && let Some(made) = self.node(&said, element, (parent, label), ignored)
+            && let Some(mut made) = self.node(&said, element, (parent, label), ignored)
             && !self.continues(&said, &made)
         {
+            made.traits = made.traits.with(Trait::EndsWithState, ends_with_state(&said, by_id, node));
             self.nodes.push(made);
             let index = self.nodes.len() - 1;
             let is_whole = !matches!(shown(said.role), Shown::Structure(_)) && !said.name.is_empty();
@@ -356,6 +357,37 @@ fn is_editable(said: &Said<'_>, element: &Element) -> bool {
     said.states.contains_key("editable") && !said.has("readonly")
         || element.tag == "SELECT"
         || matches!(element.kind.as_deref(), Some("date" | "time" | "color" | "range" | "month" | "week"))
+}
+
+/// Returns whether the last word of a switch's name is a text of its own in it that says whether it is on, as in
+/// `Delivery texts <b>off</b>`. It is then no part of the name proper, which stays the same when the switch is flipped.
+fn ends_with_state(said: &Said<'_>, by_id: &HashMap<&str, &Value>, node: &Value) -> bool {
+    if !matches!(said.role, "switch" | "checkbox" | "menuitemcheckbox") || said.checked().is_none() {
+        return false;
+    }
+    let mut texts = Vec::new();
+    collect_texts(by_id, node, &mut texts, STATE_DEPTH);
+    let [_, .., state] = texts[..] else { return false };
+    let is_word = label::is_state(state) && !state.contains(char::is_whitespace);
+    is_word && said.name.strip_suffix(state).is_some_and(|name| name.ends_with(char::is_whitespace))
+}
+
+/// Number of levels in a switch at which its texts are looked for.
+const STATE_DEPTH: usize = 8;
+
+/// Adds the texts in an element, in their order.
+fn collect_texts<'v>(by_id: &HashMap<&str, &'v Value>, node: &'v Value, texts: &mut Vec<&'v str>, depth: usize) {
+    let children = node["childIds"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for child in children.filter_map(|id| by_id.get(id).copied()) {
+        match child["role"]["value"].as_str() {
+            Some("StaticText") => {
+                let text = child["name"]["value"].as_str().map(str::trim);
+                texts.extend(text.filter(|text| !text.is_empty()));
+            }
+            _ if depth > 0 => collect_texts(by_id, child, texts, depth - 1),
+            _ => {}
+        }
+    }
 }
 
 /// Returns the text and the description of an element. A field has its value as its text.

@@ -47,6 +47,10 @@ pub fn page_before(connection: &Connection, history: &History, structures: &[Str
         moved.to.into_iter().for_each(|page| open(&mut stack, page));
     }
     let is_front = |page: &Destination| structures.iter().any(|key| page.has_key(key));
+    // A page that came to the front of a tab without an action is a new one there.
+    if history.tab_of.is_some() && !stack.last().is_some_and(is_front) {
+        return Ok(None);
+    }
     let at = stack.iter().rposition(is_front);
     Ok(at.and_then(|at| at.checked_sub(1)).and_then(|below| stack.into_iter().nth(below)))
 }
@@ -59,16 +63,22 @@ fn moves(connection: &Connection, history: &History) -> Result<Vec<Moved>> {
         let (state, id) = (row.get(format!("{prefix}_state").as_str())?, row.get(format!("{prefix}_id").as_str())?);
         Ok(key.filter(|key| !key.is_empty() && !is_dialog).map(|key| Destination::new(state, key, id)))
     };
+    // With a condition that may be absent, SQLite would read the events of all sessions.
+    let mut values = args! {device: history.device, store: history.store}.to_vec();
+    if let Some(session) = &history.tab_of {
+        values.push((":session", session));
+    }
+    let of_session = if history.tab_of.is_some() { "e.session_id = :session AND" } else { "" };
     let mut moves: Vec<Moved> = connection.all(
         &format!(
             "SELECT e.op, b.id AS from_id, b.structure_key AS from_key, b.dialog AS from_dialog, vb.state_id AS from_state,
                     a.id AS to_id, a.structure_key AS to_key, a.dialog AS to_dialog, va.state_id AS to_state
                  FROM events e LEFT JOIN pages b ON b.id = e.page_id LEFT JOIN state_variants vb ON vb.key = b.structure_key
                      LEFT JOIN pages a ON a.id = e.after_page_id LEFT JOIN state_variants va ON va.key = a.structure_key
-                 WHERE e.device_id = :device AND (:tab_of IS NULL OR e.session_id = :tab_of) AND e.category <> 'verify' AND e.origin = :store
+                 WHERE {of_session} e.device_id = :device AND e.category <> 'verify' AND e.origin = :store
                  ORDER BY e.seq DESC LIMIT {EVENTS}"
         ),
-        args! {device: history.device, store: history.store, tab_of: history.tab_of},
+        values.as_slice(),
         |row| Ok(Moved { op: row.get("op")?, from: page(row, "from")?, to: page(row, "to")? }),
     )?;
     moves.reverse();
@@ -85,7 +95,8 @@ fn open(stack: &mut Vec<Destination>, page: Destination) {
 
 /// Plays a move in a tab.
 fn move_in_tab(stack: &mut Vec<Destination>, moved: Moved) {
-    if moved.op == "tab" {
+    // A page that is opened where none was is in a new tab.
+    if moved.op == "tab" || moved.op == "launch" && moved.from.is_none() {
         stack.clear();
     }
     if let Some(from) = moved.from.filter(|from| moved.op != "tab" && stack.last() != Some(from)) {
@@ -126,6 +137,7 @@ mod tests {
         assert_eq!(played(&and_back), all(&[1, 2]));
         assert_eq!(played(&[("tap", page(1), page(2)), ("launch", page(2), page(3))]), all(&[1, 2, 3]));
         assert_eq!(played(&[("tap", page(1), page(2)), ("tab", page(2), page(4))]), all(&[4]));
+        assert_eq!(played(&[("tap", page(1), page(2)), ("launch", None, page(4))]), all(&[4]), "a new tab");
         assert_eq!(played(&[("tap", page(1), page(2)), ("tap", page(5), page(6))]), all(&[5, 6]), "moved by hand");
         assert_eq!(played(&[("tap", page(1), page(2)), ("back", page(2), page(7))]), all(&[7]), "moved by hand");
     }

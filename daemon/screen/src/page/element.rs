@@ -127,7 +127,7 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     let words = label::of(snapshot, index).title;
     let typed = node.has(Trait::AddressBar);
     let words = (!words.is_empty() && !node.is(Flag::Scrollable) && !typed).then_some(words);
-    let steady = words.as_deref().filter(|words| acts(node) && is_name(snapshot, role, words)).map(mask::digits);
+    let steady = words.as_deref().filter(|words| acts(node) && is_name(snapshot, node, words)).map(mask::digits);
     let above = snapshot.ancestors(index).find_map(|a| snapshot.nodes[a].id_name()).unwrap_or_default();
     let key = match &node.res_id {
         Some(id) if !node.has(Trait::SystemId) => format!("{id}|{}|{role}", node.class),
@@ -150,12 +150,12 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     Draft { element, words: steady, of_list: false }
 }
 
-/// Returns whether the words of an interactive element are its name. Those of a switch may be its state, and those of a field
-/// on a phone its value.
-fn is_name(snapshot: &Snapshot, role: Role, words: &str) -> bool {
-    match role {
-        Role::Switch => !label::is_state(words),
-        Role::Field => snapshot.site.is_some(),
+/// Returns whether the words of an interactive element are its name. Those of a switch or a field may be its state or its
+/// value, except on a web page, which names them.
+fn is_name(snapshot: &Snapshot, node: &Node, words: &str) -> bool {
+    match node.role {
+        Role::Switch => snapshot.site.is_some() && !label::is_state(words),
+        Role::Field => snapshot.site.is_some() && node.is(Flag::Editable) && !label::is_state(words),
         _ => true,
     }
 }

@@ -73,13 +73,6 @@ const OFF: &[&str] = &[
     "\u{432}\u{44b}\u{43a}\u{43b}",
 ];
 
-/// Returns whether a word means "on" (true) or "off" (false); `None` if it means neither.
-pub(super) fn word(text: &str) -> Option<bool> {
-    let word = fold(text);
-    let is_in = |words: &[&str]| words.contains(&word.as_str());
-    if is_in(ON) { Some(true) } else { is_in(OFF).then_some(false) }
-}
-
 /// Returns whether an element is on, or `None` if neither the device nor its text says so, or if the text contradicts itself.
 /// The switch inside an element counts for the element, if there is just one. A word for on or off
 /// counts only if it is the whole text between commas, semicolons or line breaks. A sentence that merely contains the

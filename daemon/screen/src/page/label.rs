@@ -4,7 +4,7 @@
 use afd_proto::vocabulary::Role;
 
 use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
-use super::{element_state, folding, mask};
+use super::{folding, mask};
 
 /// The label of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -123,7 +123,7 @@ fn is_condition(text: &str) -> bool {
 }
 
 /// Returns whether text lists only conditions, such as `not checked, required`.
-pub(super) fn is_state(text: &str) -> bool {
+pub fn is_state(text: &str) -> bool {
     text.split(", ").all(|part| CONDITIONS.contains(&part.trim().to_lowercase().as_str()))
 }
 
@@ -145,14 +145,12 @@ fn split(own: &str) -> Label {
     Label { title: own.to_owned(), rest: Vec::new() }
 }
 
-/// Splits the text of an element that can be on or off if its last word says which, as in `Delivery texts off`, which some
-/// pages write into the names of their switches. `None` if the word does not agree with what the device reports.
-fn without_state(checked: Option<bool>, own: &str) -> Option<Label> {
-    let is_on = checked?;
-    let (title, word) = own.trim_end().rsplit_once(char::is_whitespace)?;
-    let title = title.trim_end().trim_end_matches([',', ':', '-']).trim_end();
-    let agrees = element_state::word(word) == Some(is_on) && !title.is_empty() && !title.contains(", ");
-    agrees.then(|| Label { title: title.to_owned(), rest: vec![word.to_owned()] })
+/// Splits the text of a switch whose last word is its state.
+fn split_state(own: &str) -> Label {
+    let (title, state) = own.trim_end().rsplit_once(char::is_whitespace).unwrap_or((own, ""));
+    let title = title.trim_end().trim_end_matches([':', ',', '-']).trim_end();
+    let rest = [state].into_iter().filter(|state| !state.is_empty()).map(str::to_owned).collect();
+    Label { title: title.to_owned(), rest }
 }
 
 /// Returns the label of a node: its own text or description, or else the text of its visible descendants that are not
@@ -164,7 +162,7 @@ pub fn of(snapshot: &Snapshot, index: usize) -> Label {
         if node.role == Role::Switch && node.text.is_none() && is_state(own) {
             return Label { title: String::new(), rest: vec![own.to_owned()] };
         }
-        return without_state(node.checked, own).unwrap_or_else(|| split(own));
+        return if node.has(Trait::EndsWithState) { split_state(own) } else { split(own) };
     }
     if node.is(Flag::Editable) || has_rows(snapshot, index) {
         return Label::default();
@@ -190,17 +188,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn state_in_the_name_of_a_switch_is_no_part_of_its_title() {
-        let of = |text: &str, checked| without_state(checked, text).map(|label| (label.title, label.rest.join("|")));
-        let pair = |title: &str, rest: &str| Some((title.to_owned(), rest.to_owned()));
-        assert_eq!(of("Delivery texts off", Some(false)), pair("Delivery texts", "off"));
-        assert_eq!(of("Wi-Fi: ON", Some(true)), pair("Wi-Fi", "ON"));
-        assert_eq!(of("Benachrichtigungen aus", Some(false)), pair("Benachrichtigungen", "aus"));
-        // The word belongs to the name if the device reports something else, or nothing.
-        assert_eq!(of("Always on", Some(false)), None);
-        assert_eq!(of("Delivery texts off", None), None);
-        assert_eq!(of("Off", Some(false)), None);
-        assert_eq!(of("Hands off the wheel", Some(false)), None);
+    fn state_in_the_text_of_a_switch_is_no_part_of_its_title() {
+        for (text, title, state) in [
+            ("Delivery texts off", "Delivery texts", "off"),
+            ("Wi-Fi: ON", "Wi-Fi", "ON"),
+            ("WLAN - aus", "WLAN", "aus"),
+        ] {
+            assert_eq!(split_state(text), Label { title: title.to_owned(), rest: vec![state.to_owned()] });
+        }
     }
 
     #[test]

@@ -195,6 +195,8 @@ pub enum Trait {
     Heading = 2048,
     /// An element that leads to another page or part of one: a link, a tab, an entry of a menu.
     Link = 4096,
+    /// A switch whose last word is a text of its own that says whether it is on.
+    EndsWithState = 8192,
 }
 
 /// A set of [`Trait`]s.

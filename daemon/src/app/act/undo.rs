@@ -212,7 +212,7 @@ fn opened_by_touch(done: &Done) -> bool {
 }
 
 /// Returns whether an action touched a switch whose page stayed and looks different now: it may show a message, or the
-/// settings that depend on the switch. A row with a switch may open a page of the same activity, so it must have changed.
+/// settings that depend on the switch. It may also open a page of the same activity, so it must have changed.
 fn switched_on_page(capture: &ScreenCapture, done: &Done, (target, on): (&Target, bool)) -> bool {
     let place = |page: &Option<Page>| page.as_ref().filter(|page| !page.dialog).map(|page| page.activity.clone());
     if place(&done.before).is_none() || place(&done.before) != place(&done.after) {
@@ -220,7 +220,7 @@ fn switched_on_page(capture: &ScreenCapture, done: &Done, (target, on): (&Target
     }
     let index = target::locate(capture.snapshot(), capture.refs(), target).filter(|_| capture.reliable());
     let now = index.and_then(|index| element_state::is_on(capture.snapshot(), capture.refs()[index].node));
-    target.role == Role::Switch || now == Some(!on)
+    now == Some(!on)
 }
 
 /// Returns the name of a page for a sentence.
@@ -254,15 +254,33 @@ impl Call {
         Ok(done)
     }
 
+    /// Returns whether an action in a browser left its address as it was: it showed a message, a menu or a dialog, which Back
+    /// would not take away. It would leave the page, and what was typed there.
+    fn stayed_in_document(&self, done: &Done) -> bool {
+        let place = |page: &Option<Page>| page.as_ref().map(|page| page.activity.clone());
+        let is_touch = !matches!(done.action.verb, Verb::Back | Verb::Launch);
+        is_touch && self.device().check_tabs().is_ok() && place(&done.before) == place(&done.after)
+    }
+
     /// Returns what must be the case after an action is undone. `capture` is the page in front.
     async fn goal_of(&self, capture: &ScreenCapture, done: &Done) -> Result<Goal> {
         let action = &done.action;
+        let class = action.target.as_ref().and_then(|target| target.class.as_deref()).unwrap_or_default();
+        if class.to_lowercase().contains("radio") {
+            return Err(unknown(
+                action,
+                "another choice must be made instead, and which one was made before is not stored",
+            ));
+        }
         if let (Some(on), Some(target), Verb::Tap) =
             (done.evidence.get("on").and_then(Value::as_bool), &action.target, action.verb)
             && (!matches!(done.outcome, Some(OutcomeKind::Page)) || switched_on_page(capture, done, (target, on)))
         {
             let activity = done.before.as_ref().map(|page| page.activity.clone()).unwrap_or_default();
             return Ok(Goal::State(target.clone(), on, activity));
+        }
+        if self.stayed_in_document(done) {
+            return Err(unknown(action, "it changed its page in a way that is not known"));
         }
         match (action.verb, done.outcome) {
             (Verb::Text | Verb::Fill | Verb::Upload, _) => {
