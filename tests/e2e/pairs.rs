@@ -10,6 +10,8 @@ use crate::agents;
 
 /// Number of pages below the first one that are visited.
 const DEPTH: usize = 3;
+/// Maximum number of rows of a page that are opened.
+const ROWS: usize = 6;
 /// Labels of the buttons that dismiss a pop-up without agreeing.
 const REFUSALS: [&str; 4] = ["Don't allow", "Not now", "Later", "Skip"];
 
@@ -43,7 +45,7 @@ impl Visit<'_> {
     fn open_rows(&mut self, depth: usize) {
         let here = self.world.phone.page();
         self.seen.push(here.clone());
-        for row in self.rows() {
+        for row in self.rows().into_iter().take(ROWS) {
             let tapped = self.client.call("act.tap", json!({"value": row, "then": "outline"}));
             let there = self.world.phone.page();
             if tapped.is_err() || there == here {

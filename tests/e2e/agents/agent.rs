@@ -228,7 +228,7 @@ impl<'a> Agent<'a> {
         let mut names = names.iter();
         for (at, leg) in legs(steps).into_iter().enumerate() {
             let arrived = leg.goal.is_some() && names.next().is_some_and(|name| self.go(name, app));
-            if !arrived && !(at > 0 && leg.way.is_empty()) {
+            if !arrived && (at == 0 || !leg.way.is_empty()) {
                 self.walk(app, leg.way, at > 0);
             }
             match leg.end {

@@ -67,7 +67,7 @@ fn context_is_deterministic_and_a_new_turn_only_appends() {
     client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
     let (messages, _) = synthetic_conversation();
     append_in_chunks(&mut client, &messages[..401]);
-    // A context does not wait for all of so many messages to be indexed, so the next one may quote others.
+    // A context does not wait until all of 401 messages are indexed, so that the next one may quote others.
     settled(&mut client);
     let budget = json!({"budget": 16000});
     let raw = |client: &mut Client| client.ok("conversation.context", budget.clone()).to_string();
