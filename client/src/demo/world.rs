@@ -44,6 +44,8 @@ impl From<Failure> for DemoError {
 const PROFILE: &str = "browser";
 /// Maximum time for the browser to exit after the daemon has stopped.
 const BROWSER_EXIT: Duration = Duration::from_secs(5);
+/// Time after which a browser that has written nothing more has exited.
+const QUIET: Duration = Duration::from_millis(500);
 
 /// What the tour operates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,7 @@ pub(super) struct World {
     /// Base URL of the practice phone or site, which ends in a slash for a site.
     pub url: String,
     control_url: String,
+    has_browser: bool,
     dir: tempfile::TempDir,
 }
 
@@ -80,9 +83,10 @@ impl World {
         };
         let started = configure(&path("config.toml"), kind, &ready, &path(PROFILE))
             .and_then(|()| spawn::start_private(&start).map_err(|error| error.message.into()));
-        let url = if kind == Kind::Browser { ready.site } else { ready.url };
+        let has_browser = kind == Kind::Browser;
+        let url = if has_browser { ready.site } else { ready.url };
         match started {
-            Ok(connection) => Ok(Self { connection, practice, url, control_url: ready.control, dir }),
+            Ok(connection) => Ok(Self { connection, practice, url, control_url: ready.control, has_browser, dir }),
             Err(error) => {
                 stop(practice);
                 Err(error)
@@ -112,10 +116,17 @@ impl Drop for World {
         let _ = self.connection.notification();
         let _ = self.practice.kill();
         let _ = self.practice.wait();
-        // A browser that still writes to its profile would keep the directory from being deleted.
-        let lock = self.dir.path().join(PROFILE).join("SingletonLock");
-        let until = Instant::now() + BROWSER_EXIT;
-        while lock.symlink_metadata().is_ok() && Instant::now() < until {
+        // A browser that exits still writes to its profile, which would keep the directory from being deleted.
+        let profile = self.dir.path().join(PROFILE);
+        let (until, mut since) = (Instant::now() + BROWSER_EXIT, Instant::now());
+        while profile.exists() || since.elapsed() < QUIET {
+            if Instant::now() > until || !self.has_browser {
+                break;
+            }
+            if profile.exists() {
+                let _ = std::fs::remove_dir_all(&profile);
+                since = Instant::now();
+            }
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -67,7 +67,10 @@ fn another_tab_goes_to_a_switch_and_undoes_its_flip() {
 fn the_tour_of_the_site_succeeds_and_leaves_nothing() {
     let home = temporary_home();
     for seed in ["1", "2"] {
-        let out = afctl(home.path()).args(["demo", "--browser", "--seed", seed]).output().expect("runs");
+        let mut tour = afctl(home.path());
+        // Temporary directories are looked for, too.
+        tour.args(["demo", "--browser", "--seed", seed]).env("TMPDIR", home.path());
+        let out = tour.output().expect("runs");
         let text = String::from_utf8_lossy(&out.stdout);
         assert!(out.status.success(), "{text}\n{}", String::from_utf8_lossy(&out.stderr));
         for word in ["Compared:", "in 2 steps", "passed", "undid tap switch"] {
