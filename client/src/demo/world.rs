@@ -116,19 +116,23 @@ impl Drop for World {
         let _ = self.connection.notification();
         let _ = self.practice.kill();
         let _ = self.practice.wait();
-        // A browser that exits still writes to its profile, which would keep the directory from being deleted.
-        let profile = self.dir.path().join(PROFILE);
-        let (until, mut since) = (Instant::now() + BROWSER_EXIT, Instant::now());
-        while profile.exists() || since.elapsed() < QUIET {
-            if Instant::now() > until || !self.has_browser {
-                break;
-            }
-            if profile.exists() {
-                let _ = std::fs::remove_dir_all(&profile);
-                since = Instant::now();
-            }
-            std::thread::sleep(Duration::from_millis(20));
+        if self.has_browser {
+            delete_profile(&self.dir.path().join(PROFILE));
         }
+    }
+}
+
+/// Deletes the profile of a browser that exits. It still writes to the profile, which would keep the directory from being
+/// deleted.
+fn delete_profile(profile: &Path) {
+    let until = Instant::now() + BROWSER_EXIT;
+    let mut written = Instant::now();
+    while written.elapsed() < QUIET && Instant::now() < until {
+        if profile.exists() {
+            let _ = std::fs::remove_dir_all(profile);
+            written = Instant::now();
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
