@@ -45,6 +45,8 @@ words! {
         Arrived = "arrived",
         /// No known way leads on, and nothing is left to try.
         NoWay = "noWay",
+        /// The goal, or the page that it was on, seems to have another name now; `text` says which.
+        Changed = "changed",
         /// The only way leads through an element that is marked as risky.
         Risky = "risky",
         /// The only way leads through a field that needs text.

@@ -6,10 +6,11 @@ use afd_proto::Secret;
 use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
 
 use super::checks::check_session;
+use super::visual::said::Asker;
 use super::{Core, Result, current_trace};
 use afd_device::{self as device, Device, DriverError, PendingRead, Resolved};
 use afd_experience::memory::Origin;
-use afd_store::{Connection, new_uid};
+use afd_store::{Connection, Reader, new_uid};
 
 impl Core {
     /// Returns the row id of a device, or of the screen of a session on it, creating the row on first use.
@@ -93,6 +94,11 @@ pub struct Call {
 impl Call {
     pub(super) fn device(&self) -> &Arc<Device> {
         &self.target.device
+    }
+
+    /// Returns who asks for a goal in words.
+    pub(super) fn asker(&self) -> Asker {
+        Asker { store: self.origin().store, reader: Reader::of(Some(self.session_id)) }
     }
 
     pub(super) fn origin(&self) -> Origin {

@@ -8,7 +8,9 @@ use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::error::SessionError;
-use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word};
+use afd_store::{
+    Conditions, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word,
+};
 
 /// Result of an operation on a task.
 pub type Outcome<T> = Result<T, SessionError>;
@@ -60,6 +62,39 @@ pub fn get(connection: &Connection, session: i64, id: i64) -> Result<Option<Task
 pub fn current(connection: &Connection, session: i64) -> Result<Option<Task>> {
     let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.status = 'active' AND t.deleted_at IS NULL");
     Ok(connection.first(&sql, args! {session_id: session}, read)?.map(|(task, _)| task))
+}
+
+/// A task that a session passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passed {
+    /// Row id of the session.
+    pub session: i64,
+    /// Description of the task.
+    pub description: String,
+    /// When the session started and finished it, in Unix milliseconds.
+    pub span: (i64, i64),
+}
+
+/// Returns the tasks that were started and passed in a store and that a reader may see, the newest first.
+pub fn passed(connection: &Connection, store: &str, reader: Reader, limit: usize) -> Result<Vec<Passed>> {
+    let wanted = Conditions::new("t.status = 'passed' AND t.deleted_at IS NULL AND t.started_at IS NOT NULL")
+        .told("t", reader)
+        .given("t.origin = :store", ":store", Some(store.to_owned()))
+        .value(":limit", i64::try_from(limit).unwrap_or(i64::MAX));
+    let sql = format!(
+        "SELECT t.session_id, t.description, t.started_at, coalesce(t.finished_at, t.updated_at) AS ended_at FROM tasks t
+         WHERE {} ORDER BY t.finished_at DESC, t.id DESC LIMIT :limit",
+        wanted.sql()
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let passed = statement.query_map(&*wanted.values(), |row| {
+        Ok(Passed {
+            session: row.get("session_id")?,
+            description: row.get("description")?,
+            span: (row.get("started_at")?, row.get("ended_at")?),
+        })
+    })?;
+    Ok(passed.collect::<rusqlite::Result<_>>()?)
 }
 
 fn no_task(id: i64) -> SessionError {

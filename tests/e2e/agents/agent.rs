@@ -12,6 +12,9 @@ use super::task::legs;
 /// Labels of the buttons that dismiss a pop-up without agreeing.
 const REFUSALS: [&str; 6] = ["Don't allow", "Not now", "Later", "Sp\u{e4}ter", "Skip", "Got it"];
 
+/// Number of unknown elements that a walk may try where the known way ends.
+const EXPLORE: u32 = 8;
+
 /// Cost of a way of working.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Cost {
@@ -177,8 +180,8 @@ impl<'a> Agent<'a> {
 
     /// Goes to a page or an element by what the memory knows; returns whether it arrived.
     fn go(&mut self, goal: &str, app: &str) -> bool {
-        let command = format!("afctl go \"{goal}\" --app {app}");
-        let mut params = json!({"goal": goal, "app": app});
+        let command = format!("afctl go \"{goal}\" --app {app} --explore {EXPLORE}");
+        let mut params = json!({"goal": goal, "app": app, "explore": EXPLORE});
         if self.outlines {
             params["then"] = json!("outline");
         }
@@ -187,9 +190,10 @@ impl<'a> Agent<'a> {
         if !arrived {
             println!("not arrived at {goal:?}: {}", text.lines().take(4).collect::<Vec<_>>().join(" / "));
         }
-        match self.outlines {
-            true if arrived => self.page = text,
-            _ => self.look(),
+        // A walk that stops elsewhere prints the page there.
+        match self.outlines && text.contains("\npage ") {
+            true => self.page = text,
+            false => self.look(),
         }
         arrived
     }
@@ -228,7 +232,7 @@ impl<'a> Agent<'a> {
         let mut names = names.iter();
         for (at, leg) in legs(steps).into_iter().enumerate() {
             let arrived = leg.goal.is_some() && names.next().is_some_and(|name| self.go(name, app));
-            if !arrived && (at == 0 || !leg.way.is_empty()) {
+            if !arrived && (at == 0 || !leg.way.is_empty()) && !self.sees(leg.end) {
                 self.walk(app, leg.way, at > 0);
             }
             match leg.end {
@@ -237,6 +241,15 @@ impl<'a> Agent<'a> {
                 Check(text) => self.check(text),
                 Tap(_) | Back(_) | Find(_) => {}
             }
+        }
+    }
+
+    /// Returns whether the element on which a step acts, or the text that it checks, is in sight.
+    fn sees(&self, step: &Step) -> bool {
+        match step {
+            Tap(title) | Do(title) | Fill { fill: title, .. } => self.rows().iter().any(|(_, own)| own == title),
+            Check(text) | Find(text) => self.page.contains(text.as_str()),
+            Back(_) => false,
         }
     }
 

@@ -7,7 +7,7 @@ pub mod task;
 
 use afd_base::model::Tokenizers;
 use afd_tests::World;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use agent::{Agent, Cost};
 use task::Task;
@@ -26,6 +26,25 @@ fn begin(world: &World, app: &str) {
     }
 }
 
+/// Lets a session do a task. The program that runs the agent records the task, in the words of the user.
+fn recorded(world: &World, session: &str, task: &Task, work: impl FnOnce()) {
+    let mut client = world.client();
+    let mut tasks = |method: &str, params: Value| {
+        let mut params = params;
+        params["session"] = json!(session);
+        client.ok(method, params)
+    };
+    let words = task.names().pop();
+    if let Some(words) = &words {
+        let id = tasks("session.task.add", json!({"description": words}))["id"].clone();
+        tasks("session.task.start", json!({"id": id}));
+    }
+    work();
+    if words.is_some() {
+        tasks("session.task.finish", json!({"status": "passed"}));
+    }
+}
+
 fn work(agent: &mut Agent<'_>, world: &World, tasks: &[Task]) -> Cost {
     agent.cost = Cost::default();
     for task in tasks {
@@ -33,7 +52,7 @@ fn work(agent: &mut Agent<'_>, world: &World, tasks: &[Task]) -> Cost {
         begin(world, &task.app);
         match agent.remembers {
             true => agent.remember(&task.app, &task.steps, &task.names()),
-            false => agent.explore(&task.app, &task.steps),
+            false => recorded(world, agent.session, task, || agent.explore(&task.app, &task.steps)),
         }
         println!("{}: {} calls, {:?}", agent.session, agent.cost.calls - before, task.names());
     }
@@ -78,8 +97,7 @@ fn outlines_cost_a_sixth_of_the_tokens_and_memory_saves_half_of_the_calls() {
 }
 
 /// Five apps and ten tasks of other people, before and after an update of each app. Four goals are sentences in other words
-/// than the app's, of which memory understands one; and pages whose titles an update changed are not recognised, so after
-/// updates most walks end early and cost a call. The limits keep it from getting worse.
+/// than the app's: they are known from the tasks of the first session.
 #[test]
 fn memory_saves_calls_in_other_apps_and_costs_few_after_updates() {
     let tasks = task::others();
@@ -105,6 +123,6 @@ fn memory_saves_calls_in_other_apps_and_costs_few_after_updates() {
         "after updates: {without_update:?} without memory, {with_update:?} with it: {calls_2:.3} of the calls, \
          {tokens_2:.3} of the tokens"
     );
-    assert!(calls <= 0.75 && calls_2 <= 1.2, "{calls:.3} of the calls, {calls_2:.3} after updates");
-    assert!(tokens <= 0.75 && tokens_2 <= 1.4, "{tokens:.3} of the tokens, {tokens_2:.3} after updates");
+    assert!(calls <= 0.5 && calls_2 <= 0.5, "{calls:.3} of the calls, {calls_2:.3} after updates");
+    assert!(tokens <= 0.4 && tokens_2 <= 0.4, "{tokens:.3} of the tokens, {tokens_2:.3} after updates");
 }

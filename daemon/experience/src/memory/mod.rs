@@ -7,6 +7,7 @@
 
 pub mod af;
 pub mod baseline;
+pub mod deeds;
 mod event_rows;
 pub mod events;
 pub mod experience;

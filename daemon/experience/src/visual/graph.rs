@@ -60,7 +60,7 @@ pub struct Edge {
 impl Edge {
     /// Returns whether the action is Back. Where it leads depends on the page before.
     pub fn is_back(&self) -> bool {
-        self.what.as_ref().is_some_and(|action| action.verb == afd_proto::vocabulary::Verb::Back)
+        self.what.as_ref().is_some_and(|action| action.verb == Verb::Back)
     }
 }
 

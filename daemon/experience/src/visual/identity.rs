@@ -21,7 +21,7 @@
 //! this rule with the source tool. The thresholds were measured on recordings of real apps (the program `ui-traces` in
 //! `tests/`). `visual/tests.rs` checks the rules for structures.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::likeness::{self, Look};
 use afd_screen::page::structure::Structure;
@@ -95,6 +95,26 @@ impl Sets {
         set.iter().for_each(|item| lists.entry(*item).or_default().push(index));
     }
 
+    /// Returns how many items each set of a place has in common with a given set; `None` if no set has that place.
+    fn common(&self, place: &str, set: &[u64]) -> Option<Vec<u32>> {
+        let lists = self.places.get(place)?;
+        let mut common = vec![0u32; self.sizes.len()];
+        for index in set.iter().filter_map(|item| lists.get(item)).flatten() {
+            common[*index as usize] += 1;
+        }
+        Some(common)
+    }
+
+    /// Returns the owners of the sets of a place that are similar enough to a given one ([`matches`]).
+    fn alike(&self, place: &str, set: &[u64]) -> impl Iterator<Item = i64> {
+        let common = self.common(place, set).unwrap_or_default().into_iter().enumerate();
+        let is_alike = move |(i, shared): &(usize, u32)| {
+            let shared = *shared as usize;
+            shared > 0 && matches(shared, set.len() + self.sizes[*i] as usize - shared)
+        };
+        common.filter(is_alike).map(|(i, _)| self.owners[i])
+    }
+
     /// Returns the set with the highest Jaccard index among those that satisfy `passes` and do not have another title.
     /// Of equally similar sets, returns the first. If there is none, but enough sets with other titles satisfy `passes`
     /// ([`CONTENT_TITLES_MIN`]), returns the best of those.
@@ -105,11 +125,7 @@ impl Sets {
         set: &[u64],
         passes: impl Fn(usize, usize) -> bool,
     ) -> Option<Nearest> {
-        let lists = self.places.get(place)?;
-        let mut common = vec![0u32; self.sizes.len()];
-        for index in set.iter().filter_map(|item| lists.get(item)).flatten() {
-            common[*index as usize] += 1;
-        }
+        let common = self.common(place, set)?;
         let agree = |i: usize| match (title, self.titles[i].as_deref()) {
             (Some(a), Some(b)) => a == b,
             _ => true,
@@ -337,6 +353,19 @@ impl Identity {
     /// Sets the code of a state.
     pub fn set_code(&mut self, state: i64, code: &str) {
         self.states.entry(state).or_default().code = Some(code.to_owned());
+    }
+
+    /// Returns the states in the same place whose pages look like this one, whatever their titles are: an update of the app
+    /// may have renamed or translated one of them.
+    pub fn alike(&self, structure: &Structure) -> BTreeSet<i64> {
+        if structure.evidence.is_empty() {
+            return self.pages.alike(&structure.place, &structure.features).collect();
+        }
+        let look = Look(&structure.evidence);
+        let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
+        let is_alike =
+            |example: &&Example| likeness::same_places(look, Look(&example.hashes)) >= likeness::SAME_PLACES;
+        examples.iter().filter(is_alike).map(|example| example.state).collect()
     }
 
     /// Returns the most similar state with the same place.

@@ -5,7 +5,7 @@
 //! commit, and never locked for long. When the store rolls back a write, drafts may be ahead of the database, so the
 //! index drops everything that it has loaded.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -158,6 +158,12 @@ impl Index {
             key: own(identity.name_of(state)),
             code: own(identity.code_of(state)),
         })
+    }
+
+    /// Returns the states in the same place whose pages look like this one, whatever their titles are, if the scope is
+    /// loaded.
+    pub fn alike(&self, structure: &Structure) -> BTreeSet<i64> {
+        self.loaded(&of(structure)).map(|loaded| loaded.published.read().alike(structure)).unwrap_or_default()
     }
 
     /// Marks a scope for the upkeep job, and a state if its set of components is new.

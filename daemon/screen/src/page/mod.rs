@@ -26,6 +26,7 @@ mod quoting;
 pub mod readable;
 pub mod refs;
 pub mod reliability;
+pub mod renamed;
 pub mod risk;
 mod screen;
 pub mod section;

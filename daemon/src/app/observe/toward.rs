@@ -32,11 +32,12 @@ impl Call {
     pub(super) async fn toward(&self, capture: &ScreenCapture) -> Option<Toward> {
         let state = self.state_in_front(capture).await?;
         let (session, place) = (self.session_id, scope_in_front(capture)?);
+        let asker = self.asker();
         let read = move |c: &afd_store::Connection| {
             let Some(task) = tasks::current(c, session)? else { return Ok(None) };
             let Some((known, graph)) = known_of(c, Some(&place))? else { return Ok(None) };
             let asked = Asked::Words(task.description);
-            let goal = goal::resolve(c, &known, &graph, &asked)?.ok().flatten();
+            let goal = goal::resolve(c, &known, &graph, (&asked, &asker))?.ok().flatten();
             Ok(goal.map(|goal| TaskGoal { task: task.id, goal, graph }))
         };
         let found = self.core.store.read(read).await;

@@ -1,8 +1,9 @@
 //! Goals: the pages, elements and texts that a caller's words can mean in an app or site.
 //!
 //! The interpretations are tried in this order, and the first that fits is taken: a state, a page with this title
-//! (without the name of its site), the page behind an element with this title, an element, a text, an element or page whose name contains all the words, one whose name has the
-//! same meaning. Meanings are compared by the vectors of the built-in model, which knows the usual words of apps in
+//! (without the name of its site), the page behind an element with this title, an element, a text, the page on which a task
+//! with these words was done, what a note with these words names ([`said`]), an element or page whose name contains all the
+//! words, one whose name has the same meaning. Meanings are compared by the vectors of the built-in model, which knows the usual words of apps in
 //! several languages. A meaning counts only if it is close ([`MIN_COSINE`]) and clearly closer than the next one
 //! ([`MIN_LEAD`]), because a walk to a wrong page costs more than an error.
 
@@ -12,6 +13,7 @@ use afd_proto::visual::StateKind;
 use afd_proto::vocabulary::Role;
 
 use super::find;
+use super::said::{self, Asker};
 use crate::app::Result;
 use afd_base::model::embed::Builtin;
 use afd_base::text::tokens;
@@ -86,7 +88,7 @@ impl Goal {
 }
 
 /// Returns the title of the element on which an edge acts.
-fn title_of(edge: &Edge) -> Option<&str> {
+pub(in crate::app) fn title_of(edge: &Edge) -> Option<&str> {
     edge.what.as_ref().and_then(|action| action.target.as_ref()).and_then(target::title)
 }
 
@@ -99,7 +101,7 @@ fn leads_behind(edge: &Edge) -> bool {
 
 /// Returns the pages to which an element with this title leads. A caller who asks for "Display" means the page behind
 /// the row, not the page that contains the row.
-pub(super) fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
+pub(in crate::app) fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     let wanted = fold(title);
     let titled = |edge: &&Edge| leads_behind(edge) && title_of(edge).is_some_and(|own| fold(own) == wanted);
     // An outcome that was rare may have had another cause.
@@ -128,7 +130,7 @@ pub(in crate::app) fn resolve(
     connection: &Connection,
     known: &Known,
     graph: &Graph,
-    asked: &Asked,
+    (asked, asker): (&Asked, &Asker),
 ) -> Stored<Result<Option<Goal>>> {
     let places: Vec<&State> = graph.states.values().filter(|s| s.app == known.id).collect();
     let (words, field) = asked.words();
@@ -148,7 +150,7 @@ pub(in crate::app) fn resolve(
         Asked::Address(_) => Some(Goal::default()),
         Asked::Words(words) => match state {
             Some(state) => Some(state),
-            None => named(connection, known, graph, &places, words)?,
+            None => named(connection, known, graph, &places, (words, asker))?,
         },
     }))
 }
@@ -180,30 +182,49 @@ fn named(
     known: &Known,
     graph: &Graph,
     places: &[&State],
-    words: &str,
+    (words, asker): (&str, &Asker),
 ) -> Stored<Option<Goal>> {
-    let titled = titled(places, words);
+    if let Some(goal) = called(connection, known, graph, places, words)? {
+        return Ok(Some(goal));
+    }
+    if let Some(page) = said::page_of_task(connection, known, words, asker)? {
+        return Ok(Some(Goal::page(BTreeSet::from([page]))));
+    }
+    let all = candidates(connection, known, graph, places)?;
+    // A text on a page is nothing to which a note leads.
+    let names = all.iter().filter(|(_, goal)| goal.text.is_none()).map(|(name, _)| name.as_str()).collect();
+    if let Some(name) = said::names_of_note(connection, known, (words, &names), asker)?.first() {
+        return Ok(Some(all[*name].clone()));
+    }
+    Ok(by_words(&all, words).or_else(|| by_meaning(&all, words)).map(|name| all[name].clone()))
+}
+
+/// Returns the goal that has exactly this name.
+fn called(
+    connection: &Connection,
+    known: &Known,
+    graph: &Graph,
+    places: &[&State],
+    name: &str,
+) -> Stored<Option<Goal>> {
+    let titled = titled(places, name);
     if !titled.is_empty() {
         return Ok(Some(Goal::page(titled)));
     }
     // An element that opens a dialog does something: the caller wants the element.
     let is_page = |state: &i64| graph.states.get(state).is_some_and(|state| state.kind == StateKind::Page);
-    let behind: BTreeSet<i64> = led_to(graph, words).into_iter().filter(is_page).collect();
+    let behind: BTreeSet<i64> = led_to(graph, name).into_iter().filter(is_page).collect();
     if !behind.is_empty() {
         return Ok(Some(Goal::page(behind)));
     }
-    let pages = having(connection, known, graph, words)?;
+    let pages = having(connection, known, graph, name)?;
     if !pages.is_empty() {
-        return Ok(Some(Goal { states: pages, element: Some(words.to_owned()), text: None }));
+        return Ok(Some(Goal { states: pages, element: Some(name.to_owned()), text: None }));
     }
-    let wanted = fold(words);
+    let wanted = fold(name);
     let shown: BTreeSet<i64> =
         places.iter().filter(|s| s.texts.iter().any(|own| fold(own) == wanted)).map(|s| s.id).collect();
-    if !shown.is_empty() {
-        return Ok(Some(Goal { states: shown, element: None, text: Some(words.to_owned()) }));
-    }
-    let all = candidates(connection, known, graph, places)?;
-    Ok(by_words(&all, words).or_else(|| by_meaning(&all, words)).map(|name| all[name].clone()))
+    Ok((!shown.is_empty()).then(|| Goal { states: shown, element: None, text: Some(name.to_owned()) }))
 }
 
 /// Returns the names of what is known in a scope, each with its goal: pages, elements that lead to a page, and other

@@ -8,6 +8,7 @@ pub mod graph;
 pub mod learn;
 pub mod matching;
 pub mod pictures;
+pub(in crate::app) mod said;
 pub mod upkeep;
 
 use std::sync::Arc;

@@ -1,13 +1,16 @@
 //! The ways on from the page in front: what the graph knows of it, and what is predicted from other pages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::state::{UNKNOWN, Walk};
 use crate::app::act::described::leads_on;
 use crate::app::observe::screen_capture::ScreenCapture;
 use afd_experience::prediction::{Effect, Prediction};
-use afd_experience::visual::graph::Edge;
+use crate::app::visual::goal::{led_to, title_of};
+use afd_experience::visual::graph::{Edge, Graph};
+use afd_proto::visual::StateKind;
 use afd_proto::vocabulary::{Action, Verb};
+use afd_screen::page::folding::fold;
 use afd_screen::page::target;
 
 /// Least probability of a way that was never taken from this page.
@@ -44,6 +47,54 @@ impl Walk<'_> {
                 }
             }
         }
+        self.add_moved(capture, from);
+    }
+
+    /// Adds the rows and links that have the title of an element elsewhere in the app which leads to a known page, or of that
+    /// page: an update may have moved them here. What is known of an element on this page goes before.
+    fn add_moved(&mut self, capture: &ScreenCapture, from: i64) {
+        let Some(graph) = &self.graph else { return };
+        let (snapshot, refs) = (capture.snapshot(), capture.refs());
+        let own: HashSet<String> = self.here.iter().filter_map(title_of).map(fold).collect();
+        let mut moved = Vec::new();
+        for element in refs.iter().filter(|element| leads_on(&snapshot.nodes[element.node])) {
+            let title = fold(&element.label.title);
+            if title.is_empty() || own.contains(&title) {
+                continue;
+            }
+            let target = target::describe(snapshot, element.node);
+            let action = Action { target: Some(target), ..Action::of(Verb::Tap) };
+            moved.extend(pages_named(graph, &title).into_iter().map(|to| guess(from, to, &action)));
+        }
+        self.here.extend(moved);
+    }
+}
+
+/// Returns the known pages with a folded title, and those to which an element with that title leads.
+fn pages_named(graph: &Graph, title: &str) -> BTreeSet<i64> {
+    let named = graph.states.values().filter(|state| state.title.as_deref().is_some_and(|own| fold(own) == title));
+    let is_page = |id: &i64| graph.states.get(id).is_some_and(|state| state.kind == StateKind::Page);
+    let mut pages = led_to(graph, title);
+    pages.extend(named.map(|state| state.id));
+    pages.retain(is_page);
+    pages
+}
+
+/// Returns an edge that was never taken.
+fn guess(from: i64, to: i64, action: &Action) -> Edge {
+    Edge {
+        from,
+        to,
+        action_key: target::action_key(action),
+        action: target::sentence(action),
+        what: Some(action.clone()),
+        count: 0,
+        attempts: 0,
+        success_rate: MIN_GUESS,
+        probability: MIN_GUESS,
+        mean_ms: None,
+        last_used: None,
+        extra: None,
     }
 }
 
@@ -65,19 +116,7 @@ fn ways<'a>(from: i64, action: &'a Action, prediction: &'a Prediction) -> impl I
     let least = if prediction.is_guess() { MIN_GUESS } else { MIN_WAY };
     prediction.likely.iter().filter(move |one| one.probability >= least).filter_map(move |one| {
         let Effect::Page(destination) = &one.effect else { return None };
-        Some(Edge {
-            from,
-            to: destination.state?,
-            action_key: target::action_key(action),
-            action: target::sentence(action),
-            what: Some(action.clone()),
-            count: 0,
-            attempts: prediction.attempts,
-            success_rate: one.probability,
-            probability: one.probability,
-            mean_ms: None,
-            last_used: None,
-            extra: None,
-        })
+        let (attempts, probability) = (prediction.attempts, one.probability);
+        Some(Edge { attempts, success_rate: probability, probability, ..guess(from, destination.state?, action) })
     })
 }

@@ -14,6 +14,7 @@
 
 mod around;
 mod explore;
+mod likely;
 mod next;
 mod state;
 mod step;

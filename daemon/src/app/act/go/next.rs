@@ -51,9 +51,11 @@ impl Walk<'_> {
         self.is_inside(capture) && self.is_in_sight(capture) && !self.tries_goal(capture, state)
     }
 
-    /// Returns whether an element that has the name of the goal is tried next, because the goal may be behind it.
+    /// Returns whether an element that has the name of the goal is tried next, because the goal may be behind it. An element
+    /// that is known is the goal itself.
     fn tries_goal(&self, capture: &ScreenCapture, state: Option<i64>) -> bool {
-        let may_try = matches!(self.asked, Asked::Words(_)) && self.explored < self.params.explore();
+        let is_unknown = matches!(self.asked, Asked::Words(_)) && !self.is_known;
+        let may_try = is_unknown && self.explored < self.params.explore();
         may_try && !self.goal.is_page() && self.can_try_goal(capture, state)
     }
 
@@ -93,6 +95,10 @@ impl Walk<'_> {
         {
             return Next::act(step);
         }
+        self.changed = self.changed_goal(capture, state).filter(|_| is_inside);
+        if self.changed.is_some() {
+            return Next::Stop(GoStop::Changed);
+        }
         if let Some(step) = self.scroll_to_goal(capture, state).filter(|_| is_inside) {
             return Next::act(step);
         }
@@ -104,6 +110,9 @@ impl Walk<'_> {
         }
         if asks_for_password(capture.snapshot()) && !self.goal.states.is_empty() {
             return Next::Stop(GoStop::Login);
+        }
+        if let Some(step) = self.explore_hopeful(capture, state) {
+            return Next::act(step);
         }
         // A page from which a way is known is probably behind this one. Trying elements may lead anywhere.
         let is_known = !self.goal.states.is_empty();
@@ -183,14 +192,27 @@ impl Walk<'_> {
         action.target.as_ref().is_some_and(|target| self.rules.is_risky_target(target))
     }
 
-    /// Returns the next step of the known way.
+    /// Returns the next step of the known way: from the state in front, else from the page that it probably is.
     fn way(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
+        let length = |walk: &Self, page| walk.way_of(page, &|edge| walk.is_usable(edge)).map(|(_, length)| length);
+        let likely = self.likely.filter(|likely| Some(*likely) != state).map(Some);
+        // The longer way may lead back to where the shorter one begins.
+        let mut pages: Vec<Option<i64>> = [Some(state), likely].into_iter().flatten().collect();
+        pages.sort_by_key(|page| length(self, *page).unwrap_or(usize::MAX));
+        let step = pages.into_iter().find_map(|page| self.way_from(capture, page));
+        if step.is_none() {
+            self.note_what_blocks(state);
+        }
+        step
+    }
+
+    fn way_from(&mut self, capture: &ScreenCapture, page: Option<i64>) -> Option<Step> {
         loop {
-            let Some(edge) = self.edge_from(state, &|edge| self.is_usable(edge)) else {
-                self.note_what_blocks(state);
-                return None;
-            };
+            let edge = self.edge_from(page, &|edge| self.is_usable(edge))?;
             if let Some(plan) = self.plan_of(capture, &edge) {
+                return Some(Step::of(&edge, plan, self.name_of(edge.to)));
+            }
+            if let Some((plan, edge)) = self.plan_of_renamed(capture, &edge) {
                 return Some(Step::of(&edge, plan, self.name_of(edge.to)));
             }
             if let Some(step) = self.scroll_for(capture, &edge) {

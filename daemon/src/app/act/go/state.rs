@@ -25,12 +25,24 @@ pub(super) struct Walk<'a> {
     pub asked: &'a Asked,
     /// The goal, as far as it is known.
     pub goal: Goal,
+    /// Whether the goal was known at the beginning.
+    pub is_known: bool,
     /// App or site in which the goal is; `None` if it is not known which one is in front.
     pub place: Option<Scope>,
     /// `None` if nothing is known of the app.
     pub graph: Option<Graph>,
+    /// Row id of the state in front.
+    pub front: Option<i64>,
     /// Ways on from the page in front.
     pub here: Vec<Edge>,
+    /// Row id of the known page that the page in front is, or probably is after an update of the app.
+    pub likely: Option<i64>,
+    /// Row id of the page to which the last step should have led.
+    pub hoped: Option<i64>,
+    /// Actions that led to a page which may be the expected one under another name.
+    pub hopes: HashSet<(i64, String)>,
+    /// What is known of a goal that has another name now, in words.
+    pub changed: Option<String>,
     pub rules: RiskRules,
     /// Actions that did not lead where they should, by the row id of the state and the key of the action.
     pub failed: HashSet<(i64, String)>,
@@ -38,6 +50,10 @@ pub(super) struct Walk<'a> {
     pub scrolled: HashSet<(Option<i64>, String)>,
     /// Elements that were tried, by page and element.
     pub tried: HashSet<String>,
+    /// Kind of the element that was tried last, by page and element.
+    pub tried_kind: Option<String>,
+    /// Kinds of elements of which one did not lead to another page.
+    pub choices: HashSet<String>,
     /// Number of elements that were tried.
     pub explored: u32,
     /// Number of pages that were opened by trying elements and not left again.
@@ -86,14 +102,21 @@ impl Walk<'_> {
         !edge.is_back() || self.call.device().check_tabs().is_err()
     }
 
-    /// Returns the edge at which a known way from the page in front to the goal begins. Only edges that a walk may use count.
-    pub(super) fn edge_from(&self, state: Option<i64>, is_usable: &dyn Fn(&Edge) -> bool) -> Option<Edge> {
+    /// Returns the edge at which a known way from a page to the goal begins. Only edges that a walk may use count.
+    pub(super) fn edge_from(&self, page: Option<i64>, is_usable: &dyn Fn(&Edge) -> bool) -> Option<Edge> {
+        self.way_of(page, is_usable).map(|(edge, _)| edge)
+    }
+
+    /// Returns the edge at which a known way from a page to the goal begins, and the number of edges of that way. What is
+    /// known of the page in front is in `here`.
+    pub(super) fn way_of(&self, page: Option<i64>, is_usable: &dyn Fn(&Edge) -> bool) -> Option<(Edge, usize)> {
         let graph = self.graph.as_ref()?;
-        let from = state.unwrap_or(UNKNOWN);
-        let elsewhere = graph.edges.iter().filter(|edge| edge.from != from && self.is_steady(edge));
+        let from = page.unwrap_or(UNKNOWN);
+        let elsewhere = graph.edges.iter().filter(|edge| Some(edge.from) != self.front && self.is_steady(edge));
         let edges = self.here.iter().chain(elsewhere).filter(|edge| is_usable(edge)).cloned().collect();
         let usable = Graph { edges, interrupts: graph.interrupts.clone(), states: BTreeMap::new() };
         let wanted = RouteQuery { from, goals: self.goal.states.clone(), shortest: false, routes: 1 };
-        routes(&usable, &wanted).into_iter().next()?.edges.first().map(|edge| (*edge).clone())
+        let route = routes(&usable, &wanted).into_iter().next()?;
+        route.edges.first().map(|edge| ((*edge).clone(), route.edges.len()))
     }
 }

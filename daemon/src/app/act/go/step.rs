@@ -126,12 +126,20 @@ impl Walk<'_> {
             Some(now) => self.name_of(now).or(capture.place().title),
             None => capture.place().title,
         };
-        let as_expected = expected.map(|expected| now == Some(expected));
+        self.hoped = expected;
+        let is_perhaps = expected.is_some_and(|expected| self.is_perhaps(&capture, now, expected));
+        // Whether a page is the expected one under another name is not known.
+        let as_expected =
+            expected.map(|expected| now == Some(expected)).filter(|as_expected| *as_expected || !is_perhaps);
         if let Some(taken) = self.steps.last_mut() {
             (taken.led_to, taken.as_expected) = (led_to, as_expected);
         }
         let is_same = before.place().screen == capture.place().screen;
-        if kind == GoStepKind::Explore && !is_same {
+        let is_same_page = is_same || (now.is_some() && now == state);
+        if kind == GoStepKind::Explore && is_same_page {
+            self.choices.extend(self.tried_kind.take());
+        }
+        if kind == GoStepKind::Explore && !is_same_page {
             self.depth += 1;
             let is_page = capture.reliable() && capture.structures().is_some_and(|s| !s.front.dialog);
             self.is_behind |= is_page && self.is_named_like_goal(&touched);
@@ -143,7 +151,12 @@ impl Walk<'_> {
         if as_expected == Some(false) {
             self.relearn(&capture).await;
         }
-        self.judge(edge, kind, (state, now), is_same);
+        // Where the page may be the expected one under another name, the action gets no second chance all the same.
+        let is_first = |walk: &mut Self, edge: &Edge| walk.hopes.insert((edge.from, edge.action_key.clone()));
+        let is_hope = is_perhaps && !is_same && edge.as_ref().is_some_and(|edge| is_first(self, edge));
+        if !is_hope {
+            self.judge(edge, kind, (state, now), is_same);
+        }
         Ok(Taken::Page(Box::new(capture)))
     }
 

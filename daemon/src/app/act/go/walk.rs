@@ -18,6 +18,7 @@ use crate::app::act::leased::Leased;
 use crate::app::observe::screen_capture::ScreenCapture;
 use crate::app::visual::goal::{Asked, Goal, on_page, resolve};
 use crate::app::visual::graph::{Place, known_of, scope_in_front};
+use crate::app::visual::said::Asker;
 use crate::app::visual::{graph, state_ref};
 use crate::app::{Call, Error, Result, scope};
 use afd_experience::visual::graph::Graph;
@@ -46,6 +47,7 @@ fn because(stopped: GoStop) -> &'static str {
         GoStop::Arrived => "arrived",
         GoStop::NoWay => "no known way leads on from here",
         GoStop::Risky => "the only known way leads through an element that is marked as risky",
+        GoStop::Changed => "the goal seems to have changed",
         GoStop::NeedsText => "the only known way leads through a field that needs text",
         GoStop::Login => "the page asks for a password",
         GoStop::Covered => "something in front of the page does not go away",
@@ -74,13 +76,21 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
         params: &params,
         asked: &asked,
         goal: Goal::default(),
+        is_known: false,
         place: None,
         graph: None,
+        front: None,
         here: Vec::new(),
+        likely: None,
+        hoped: None,
+        hopes: HashSet::new(),
+        changed: None,
         rules: call.core.risk_rules(),
         failed: HashSet::new(),
         scrolled: HashSet::new(),
         tried: HashSet::new(),
+        tried_kind: None,
+        choices: HashSet::new(),
         explored: 0,
         depth: 0,
         visited: HashSet::new(),
@@ -107,11 +117,11 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
 fn known_goal(
     connection: &Connection,
     place: Option<&scopes::Scope>,
-    (asked, anywhere): (&Asked, bool),
+    (asked, asker, anywhere): (&Asked, &Asker, bool),
 ) -> Stored<(Place, Result<Option<Goal>>)> {
     let found = known_of(connection, place)?;
     let goal = match &found {
-        Some((known, graph)) => resolve(connection, known, graph, asked)?,
+        Some((known, graph)) => resolve(connection, known, graph, (asked, asker))?,
         None => Ok(None),
     };
     if let (Ok(None), Asked::State(id), true) = (&goal, asked, anywhere)
@@ -119,7 +129,7 @@ fn known_goal(
         && let Some(known) = scopes::get(connection, state.app)?
     {
         let graph = graph::read(connection, &known)?;
-        let goal = resolve(connection, &known, &graph, asked)?;
+        let goal = resolve(connection, &known, &graph, (asked, asker))?;
         return Ok((Some((known, graph)), goal));
     }
     Ok((found, goal))
@@ -141,10 +151,10 @@ impl Walk<'_> {
     async fn find_goal(&mut self, capture: &ScreenCapture) -> Result<()> {
         let front = scope_in_front(capture);
         let named = self.params.app.as_ref().map(|app| scopes::Scope { app: app.clone(), site: None });
-        let (asked, is_named) = (self.asked.clone(), named.is_some());
+        let (asked, asker, is_named) = (self.asked.clone(), self.call.asker(), named.is_some());
         let place = named.or_else(|| front.clone());
         let read = move |c: &Connection| {
-            let (found, goal) = known_goal(c, place.as_ref(), (&asked, !is_named))?;
+            let (found, goal) = known_goal(c, place.as_ref(), (&asked, &asker, !is_named))?;
             let place = found.as_ref().map(|(known, _)| known.scope.clone()).or(place);
             Ok((place, with_front(c, found, front.as_ref())?, goal))
         };
@@ -165,7 +175,8 @@ impl Walk<'_> {
         };
         // Words that mean nothing known may still be on a page that is found by trying.
         self.goal = goal.unwrap_or(Goal { element: Some(words.clone()), ..Goal::default() });
-        let is_hopeless = self.goal.states.is_empty() && !matches!(self.asked, Asked::Address(_));
+        self.is_known = !self.goal.states.is_empty();
+        let is_hopeless = !self.is_known && !matches!(self.asked, Asked::Address(_));
         if is_hopeless && self.params.explore() == 0 && self.params.app.is_none() && !self.is_in_sight(capture) {
             let elsewhere = self.apps_that_know().await?;
             let hint = match elsewhere.first() {
@@ -200,7 +211,7 @@ impl Walk<'_> {
 
     /// Returns the other apps in which the goal is known, for the error.
     async fn apps_that_know(&self) -> Result<Vec<String>> {
-        let (asked, place) = (self.asked.clone(), self.place.clone());
+        let (asked, asker, place) = (self.asked.clone(), self.call.asker(), self.place.clone());
         let found = self.call.core.store.read_all(move |c| {
             let mut apps = Vec::new();
             for known in scopes::all(c)?.into_iter().filter(|known| known.scope.site.is_none()).take(MAX_APPS) {
@@ -208,7 +219,7 @@ impl Walk<'_> {
                     continue;
                 }
                 let graph = graph::read(c, &known)?;
-                if let Ok(Some(goal)) = resolve(c, &known, &graph, &asked)?
+                if let Ok(Some(goal)) = resolve(c, &known, &graph, (&asked, &asker))?
                     && !goal.states.is_empty()
                 {
                     apps.push(known.scope.app);
@@ -234,6 +245,8 @@ impl Walk<'_> {
                     stopped => Ok(Ended { stopped, cause: None, page: Some(capture) }),
                 };
             }
+            self.front = state;
+            self.find_likely(&capture, state);
             self.look_around(&capture, state).await;
             let chosen = match self.next(&capture, state) {
                 Next::Stop(stopped) => match self.recovery(stopped) {
@@ -300,6 +313,7 @@ impl Walk<'_> {
                 let why = match (stopped, &self.blocked, self.doubt) {
                     (GoStop::Risky | GoStop::NeedsText, Some((_, action)), _) => format!(" ({action})"),
                     (GoStop::Unreadable, _, Some(doubt)) => format!(" ({doubt})"),
+                    (GoStop::Changed, ..) => self.changed.as_ref().map(|what| format!(" ({what})")).unwrap_or_default(),
                     _ => ended.cause.map(|cause| format!(" ({})", cause.name())).unwrap_or_default(),
                 };
                 format!("stopped{place} after {steps}: {}{why}", because(stopped))
