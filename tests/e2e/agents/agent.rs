@@ -253,6 +253,17 @@ impl<'a> Agent<'a> {
         }
     }
 
+    /// Goes back until the way begins on the page, because launching an app that is in front does not leave its page.
+    fn back_to(&mut self, way: &[Step]) {
+        let Some(Tap(first)) = way.first() else { return };
+        for _ in 0..4 {
+            if self.rows().iter().any(|(_, own)| own == first) {
+                return;
+            }
+            self.back();
+        }
+    }
+
     /// Walks a way step by step, because the memory does not know it. It goes on from the page in front if that is on the way.
     fn walk(&mut self, app: &str, way: &[Step], opened: bool) {
         let rows = self.rows();
@@ -260,6 +271,7 @@ impl<'a> Agent<'a> {
         let done = way.iter().rposition(in_sight);
         if !opened && done.is_none() {
             self.launch(app);
+            self.back_to(way);
         }
         for step in &way[done.unwrap_or_default()..] {
             match step {

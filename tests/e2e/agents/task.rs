@@ -1,5 +1,7 @@
-//! The tasks: those on the built-in apps of the practice phone, and those on five more apps with an update each, which were
-//! written by people who did not know the rules of memory.
+//! The tasks: those on the built-in apps of the practice phone, and those on apps with an update each, which were written by
+//! people who did not know the rules of memory.
+
+use std::collections::BTreeMap;
 
 use afd_phone::app::{self, App};
 use afd_tests::TestPhone;
@@ -45,33 +47,71 @@ pub fn builtin() -> Vec<Task> {
     serde_json::from_str(include_str!("builtin.json")).expect("tasks")
 }
 
-/// Returns the tasks on the other apps.
-pub fn others() -> Vec<Task> {
-    serde_json::from_str(include_str!("tasks.json")).expect("tasks")
+/// Apps of other people in two versions, and tasks on them.
+pub struct Set {
+    pub name: &'static str,
+    apps: &'static [[&'static str; 2]],
+    tasks: &'static str,
+    /// Other words for the goals of the tasks; empty if there are none.
+    phrases: &'static str,
 }
 
-/// The other apps: the two versions of each.
-const APPS: [[&str; 2]; 5] = [
-    [include_str!("apps/citybus.json"), include_str!("apps/citybus_2.json")],
-    [include_str!("apps/hearth.json"), include_str!("apps/hearth_2.json")],
-    [include_str!("apps/pigeon.json"), include_str!("apps/pigeon_2.json")],
-    [include_str!("apps/potluck.json"), include_str!("apps/potluck_2.json")],
-    [include_str!("apps/stride.json"), include_str!("apps/stride_2.json")],
-];
+/// The apps by which the rules were made.
+pub const OTHERS: Set = Set {
+    name: "other apps",
+    apps: &[
+        [include_str!("apps/citybus.json"), include_str!("apps/citybus_2.json")],
+        [include_str!("apps/hearth.json"), include_str!("apps/hearth_2.json")],
+        [include_str!("apps/pigeon.json"), include_str!("apps/pigeon_2.json")],
+        [include_str!("apps/potluck.json"), include_str!("apps/potluck_2.json")],
+        [include_str!("apps/stride.json"), include_str!("apps/stride_2.json")],
+    ],
+    tasks: include_str!("tasks.json"),
+    phrases: "{}",
+};
 
-/// Returns a version of the other apps: 0, or 1 after the update.
-pub fn apps(version: usize) -> impl Iterator<Item = App> {
-    APPS.into_iter().map(move |versions| app::parse(versions[version]).expect("an app"))
+/// Apps that were kept aside while the rules were made.
+pub const HELD: Set = Set {
+    name: "apps kept aside",
+    apps: &[
+        [include_str!("held/earshot.json"), include_str!("held/earshot_2.json")],
+        [include_str!("held/fernbank.json"), include_str!("held/fernbank_2.json")],
+        [include_str!("held/kerb.json"), include_str!("held/kerb_2.json")],
+    ],
+    tasks: include_str!("held/tasks.json"),
+    phrases: include_str!("held/phrases.json"),
+};
+
+impl Set {
+    /// Returns the tasks.
+    pub fn tasks(&self) -> Vec<Task> {
+        serde_json::from_str(self.tasks).expect("tasks")
+    }
+
+    /// Returns the tasks with goals in other words, where there are some.
+    pub fn rephrased(&self) -> Vec<Task> {
+        let phrases: BTreeMap<String, String> = serde_json::from_str(self.phrases).expect("phrases");
+        let other = |task: Task| {
+            let goal = task.goal.as_ref().map(|goal| phrases.get(goal).unwrap_or(goal).clone());
+            Task { goal, ..task }
+        };
+        self.tasks().into_iter().map(other).collect()
+    }
+
+    /// Returns a version of the apps: 0, or 1 after the update.
+    pub fn apps(&self, version: usize) -> impl Iterator<Item = App> {
+        self.apps.iter().map(move |versions| app::parse(versions[version]).expect("an app"))
+    }
+
+    /// Starts a phone with a version of the apps.
+    pub fn phone(&self, version: usize) -> TestPhone {
+        TestPhone::with(|setup| setup.apps.extend(self.apps(version)))
+    }
 }
 
-/// Returns whether a package is one of the other apps.
+/// Returns whether a package is an app of one of the sets.
 pub fn is_other(package: &str) -> bool {
-    apps(0).any(|app| app.package == package)
-}
-
-/// Starts a phone with a version of the other apps.
-pub fn phone(version: usize) -> TestPhone {
-    TestPhone::with(|setup| setup.apps.extend(apps(version)))
+    [OTHERS, HELD].iter().any(|set| set.apps(0).any(|app| app.package == package))
 }
 
 /// A way, and the step at its end.

@@ -363,8 +363,7 @@ impl Identity {
         }
         let look = Look(&structure.evidence);
         let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
-        let is_alike =
-            |example: &&Example| likeness::same_places(look, Look(&example.hashes)) >= likeness::SAME_PLACES;
+        let is_alike = |example: &&Example| likeness::same_places(look, Look(&example.hashes)) >= likeness::SAME_PLACES;
         examples.iter().filter(is_alike).map(|example| example.state).collect()
     }
 

@@ -30,6 +30,8 @@ const MIN_COSINE: f32 = 0.53;
 /// Minimum difference between the cosines of the closest name and of the next one.
 const MIN_LEAD: f32 = 0.06;
 
+/// Maximum number of words of a name in other words, without function words. A whole sentence says more than a name means.
+const MAX_WORDS: usize = 4;
 /// Minimum share of the attempts at an element that led to a page for the page to be behind the element.
 const MIN_SHARE: f64 = 0.3;
 /// What separates the name of a page from the name of its site in a title.
@@ -307,6 +309,9 @@ fn numbers(name: &str) -> Vec<&str> {
 
 /// Returns the name whose meaning is closest to the words; `None` if it is not close, or another one is as close.
 fn by_meaning<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a str> {
+    if tokens::of_query(words).len() > MAX_WORDS {
+        return None;
+    }
     let wanted = Builtin::vector(words);
     let cosine = |name: &String| Builtin::vector(name).iter().zip(&wanted).map(|(a, b)| a * b).sum::<f32>();
     let alike = all.keys().filter(|name| numbers(name) == numbers(words));

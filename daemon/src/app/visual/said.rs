@@ -41,12 +41,7 @@ fn share(words: &[Wanted], text: &str) -> (f64, usize) {
 }
 
 /// Returns the page of a scope on which the newest passed task with these words was done.
-pub(super) fn page_of_task(
-    connection: &Connection,
-    known: &Known,
-    words: &str,
-    asker: &Asker,
-) -> Stored<Option<i64>> {
+pub(super) fn page_of_task(connection: &Connection, known: &Known, words: &str, asker: &Asker) -> Stored<Option<i64>> {
     let wanted = tokens::of_query(words);
     for task in tasks::passed(connection, &asker.store, asker.reader, MAX_COMPARED)? {
         let is_same = fold(&task.description) == fold(words)

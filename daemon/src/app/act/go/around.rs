@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::state::{UNKNOWN, Walk};
 use crate::app::act::described::leads_on;
 use crate::app::observe::screen_capture::ScreenCapture;
-use afd_experience::prediction::{Effect, Prediction};
 use crate::app::visual::goal::{led_to, title_of};
+use afd_experience::prediction::{Effect, Prediction};
 use afd_experience::visual::graph::{Edge, Graph};
 use afd_proto::visual::StateKind;
 use afd_proto::vocabulary::{Action, Verb};
@@ -34,7 +34,7 @@ impl Walk<'_> {
         }
         let from = state.unwrap_or(UNKNOWN);
         for (action, prediction) in self.call.ways(capture).await {
-            if prediction.is_guess() && !may_guess(capture, &action) {
+            if (prediction.is_guess() && !may_guess(capture, &action)) || self.is_in_front(capture, &action) {
                 continue;
             }
             for way in ways(from, &action, &prediction) {
@@ -48,6 +48,13 @@ impl Walk<'_> {
             }
         }
         self.add_moved(capture, from);
+    }
+
+    /// Returns whether an action opens the app in front of a phone, which does not change its page.
+    fn is_in_front(&self, capture: &ScreenCapture, action: &Action) -> bool {
+        let package = action.params.get("package").and_then(|package| package.as_str());
+        let has_tabs = self.call.device().check_tabs().is_ok();
+        action.verb == Verb::Launch && !has_tabs && package.is_some() && package == capture.place().app.as_deref()
     }
 
     /// Adds the rows and links that have the title of an element elsewhere in the app which leads to a known page, or of that

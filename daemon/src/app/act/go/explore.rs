@@ -21,14 +21,38 @@ use afd_screen::page::{Ref, naming, target};
 
 /// Maximum number of pages that are opened one behind another by trying elements.
 const MAX_DEPTH: u32 = 3;
-/// The same for elements that promise nothing.
+/// The same for elements that promise nothing, if the goal is not known.
 const MAX_BLIND_DEPTH: u32 = 2;
 /// Names of elements behind which apps put what has no place of its own.
 const HUBS: [&str; 28] = [
-    "settings", "preferences", "options", "more", "menu", "einstellungen", "optionen", "mehr", "ajustes", "configuraci\u{f3}n",
-    "opciones", "m\u{e1}s", "param\u{e8}tres", "r\u{e9}glages", "plus", "impostazioni", "altro", "configura\u{e7}\u{f5}es", "mais",
-    "instellingen", "meer", "ustawienia", "wi\u{119}cej", "\u{43d}\u{430}\u{441}\u{442}\u{440}\u{43e}\u{439}\u{43a}\u{438}",
-    "\u{8bbe}\u{7f6e}", "\u{66f4}\u{591a}", "\u{8a2d}\u{5b9a}", "\u{305d}\u{306e}\u{4ed6}",
+    "settings",
+    "preferences",
+    "options",
+    "more",
+    "menu",
+    "einstellungen",
+    "optionen",
+    "mehr",
+    "ajustes",
+    "configuraci\u{f3}n",
+    "opciones",
+    "m\u{e1}s",
+    "param\u{e8}tres",
+    "r\u{e9}glages",
+    "plus",
+    "impostazioni",
+    "altro",
+    "configura\u{e7}\u{f5}es",
+    "mais",
+    "instellingen",
+    "meer",
+    "ustawienia",
+    "wi\u{119}cej",
+    "\u{43d}\u{430}\u{441}\u{442}\u{440}\u{43e}\u{439}\u{43a}\u{438}",
+    "\u{8bbe}\u{7f6e}",
+    "\u{66f4}\u{591a}",
+    "\u{8a2d}\u{5b9a}",
+    "\u{305d}\u{306e}\u{4ed6}",
 ];
 
 /// Returns the key under which it is remembered that an element of a page was tried.
@@ -53,10 +77,11 @@ impl Walk<'_> {
         if self.depth < MAX_DEPTH { self.try_one(capture, state, true) } else { None }
     }
 
-    /// Returns the step that tries an element; `None` if nothing is left to try, or nothing may be tried. Behind several
-    /// unknown pages, rows are often choices, so only what promises something is tried there.
+    /// Returns the step that tries an element; `None` if nothing is left to try, or nothing may be tried. Behind
+    /// other pages, rows are often choices, so only what promises something is tried there.
     pub(super) fn explore(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
-        self.try_one(capture, state, self.depth >= MAX_BLIND_DEPTH)
+        let blind = if self.is_known { 1 } else { MAX_BLIND_DEPTH };
+        self.try_one(capture, state, self.depth >= blind)
     }
 
     fn try_one(&mut self, capture: &ScreenCapture, state: Option<i64>, only_hopeful: bool) -> Option<Step> {

@@ -104,11 +104,14 @@ impl Walk<'_> {
     pub(super) fn changed_goal(&self, capture: &ScreenCapture, state: Option<i64>) -> Option<String> {
         let page = self.likely.filter(|page| self.goal.states.contains(page))?;
         let called = self.name_of(page)?;
-        if self.goal.text.is_some() || (self.goal.element.is_some() && self.goal.states.len() > 1) {
+        // Another page that had the element may still have it under its name.
+        let may_be_elsewhere = self.goal.element.is_some() && state == self.likely && self.goal.states.len() > 1;
+        if self.goal.text.is_some() || may_be_elsewhere {
             return None;
         }
         let Some(label) = &self.goal.element else {
-            let (called, title) = (quoted(&called, MAX_TITLE), capture.place().title.map(|own| quoted(&own, MAX_TITLE)));
+            let (called, title) =
+                (quoted(&called, MAX_TITLE), capture.place().title.map(|own| quoted(&own, MAX_TITLE)));
             return (state != self.likely).then(|| match title {
                 Some(title) if title == called => format!("page {called} is built otherwise than before"),
                 Some(title) => format!("the page looks like {called}, but is called {title}"),

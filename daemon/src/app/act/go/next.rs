@@ -99,7 +99,7 @@ impl Walk<'_> {
         if self.changed.is_some() {
             return Next::Stop(GoStop::Changed);
         }
-        if let Some(step) = self.scroll_to_goal(capture, state).filter(|_| is_inside) {
+        if is_inside && let Some(step) = self.scroll_to_goal(capture, state) {
             return Next::act(step);
         }
         if let Some(next) = self.way(capture, state) {
@@ -157,7 +157,7 @@ impl Walk<'_> {
 
     /// Returns the step that brings the goal into sight on a page that has it. It is tried once on each page.
     fn scroll_to_goal(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
-        let here = state.filter(|state| self.goal.states.contains(state))?;
+        let here = [state, self.likely].into_iter().flatten().find(|page| self.goal.states.contains(page))?;
         let label = self.goal.element.clone().or(self.goal.text.clone())?;
         if !scrolls(capture) || !self.scrolled.insert((Some(here), label.clone())) {
             // The page is known to have had it, and does not have it now.

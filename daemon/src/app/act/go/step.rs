@@ -1,5 +1,6 @@
 //! One step of a walk: performs it, reads the page, and compares it with the expected one.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
@@ -135,7 +136,7 @@ impl Walk<'_> {
             (taken.led_to, taken.as_expected) = (led_to, as_expected);
         }
         let is_same = before.place().screen == capture.place().screen;
-        let is_same_page = is_same || (now.is_some() && now == state);
+        let is_same_page = is_same || (now == state && has_same_elements(before, &capture));
         if kind == GoStepKind::Explore && is_same_page {
             self.choices.extend(self.tried_kind.take());
         }
@@ -214,4 +215,14 @@ impl Walk<'_> {
         matches!(self.asked, Asked::Words(_))
             && title.as_deref().is_some_and(|title| fold(title) == fold(self.asked.words().0))
     }
+}
+
+/// Returns whether at least half of the titles of two captures are the same. The pages of two items are one state, but have
+/// other elements.
+fn has_same_elements(before: &ScreenCapture, after: &ScreenCapture) -> bool {
+    let titles = |capture: &ScreenCapture| -> HashSet<String> {
+        capture.refs().iter().map(|element| element.label.title.clone()).collect()
+    };
+    let (before, after) = (titles(before), titles(after));
+    2 * before.intersection(&after).count() >= before.union(&after).count()
 }
