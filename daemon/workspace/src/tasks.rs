@@ -75,9 +75,12 @@ pub struct Passed {
     pub span: (i64, i64),
 }
 
-/// Returns the tasks that were started and passed in a store and that a reader may see, the newest first.
+/// Returns the tasks that were started and passed in a store and that a reader may see, the newest first, without those
+/// during which another task of the session was started: what was done for which of the two is not known.
 pub fn passed(connection: &Connection, store: &str, reader: Reader, limit: usize) -> Result<Vec<Passed>> {
-    let wanted = Conditions::new("t.status = 'passed' AND t.deleted_at IS NULL AND t.started_at IS NOT NULL")
+    let wanted = Conditions::new("t.status = 'passed' AND t.deleted_at IS NULL AND t.started_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.session_id = t.session_id AND o.id <> t.id AND o.started_at > t.started_at
+            AND o.started_at < coalesce(t.finished_at, t.updated_at))")
         .told("t", reader)
         .given("t.origin = :store", ":store", Some(store.to_owned()))
         .value(":limit", i64::try_from(limit).unwrap_or(i64::MAX));

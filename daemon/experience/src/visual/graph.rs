@@ -62,6 +62,11 @@ impl Edge {
     pub fn is_back(&self) -> bool {
         self.what.as_ref().is_some_and(|action| action.verb == Verb::Back)
     }
+
+    /// Returns whether the action opens an app, which it does from everywhere.
+    pub fn is_launch(&self) -> bool {
+        self.what.as_ref().is_some_and(|action| action.verb == Verb::Launch)
+    }
 }
 
 /// A pop-up that may appear over any page.

@@ -363,7 +363,12 @@ impl Identity {
         }
         let look = Look(&structure.evidence);
         let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
-        let is_alike = |example: &&Example| likeness::same_places(look, Look(&example.hashes)) >= likeness::SAME_PLACES;
+        let is_alike = |example: &&Example| {
+            let other = Look(&example.hashes);
+            likeness::same(look, other) > 0.0
+                || (likeness::differ_in_language(look, other)
+                    && likeness::same_places(look, other) >= likeness::SAME_PLACES)
+        };
         examples.iter().filter(is_alike).map(|example| example.state).collect()
     }
 

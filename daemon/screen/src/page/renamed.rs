@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use super::mask;
 
-/// Maximum number of texts of a page that are compared.
-const MAX_TEXTS: usize = 150;
+/// Maximum number of texts of a page that are compared. As many are known of a page.
+const MAX_TEXTS: usize = 50;
 
 /// Returns the text that stands where `name` stood on the page before; `None` if that is not clear, if the page still
 /// has `name`, or if the text in its place stood elsewhere on the page before. `before` may lack the texts that change

@@ -13,7 +13,7 @@ use afd_proto::visual::StateKind;
 use afd_proto::vocabulary::Role;
 
 use super::find;
-use super::said::{self, Asker};
+use super::said::{self, Asker, Source};
 use crate::app::Result;
 use afd_base::model::embed::Builtin;
 use afd_base::text::tokens;
@@ -76,6 +76,8 @@ pub(in crate::app) struct Goal {
     pub element: Option<String>,
     /// Text to bring into sight.
     pub text: Option<String>,
+    /// From what the goal is known, if it is not from its name.
+    pub source: Option<Source>,
 }
 
 impl Goal {
@@ -96,14 +98,14 @@ pub(in crate::app) fn title_of(edge: &Edge) -> Option<&str> {
 
 /// Returns whether an edge leads to a page behind the element on which it acts. Touching a switch or a field may change the
 /// page that contains it, and is what the caller wants to do there.
-fn leads_behind(edge: &Edge) -> bool {
+pub(in crate::app) fn leads_behind(edge: &Edge) -> bool {
     let target = edge.what.as_ref().and_then(|action| action.target.as_ref());
     edge.from != edge.to && target.is_none_or(|target| !matches!(target.role, Role::Switch | Role::Field))
 }
 
 /// Returns the pages to which an element with this title leads. A caller who asks for "Display" means the page behind
 /// the row, not the page that contains the row.
-pub(in crate::app) fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
+pub(super) fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     let wanted = fold(title);
     let titled = |edge: &&Edge| leads_behind(edge) && title_of(edge).is_some_and(|own| fold(own) == wanted);
     // An outcome that was rare may have had another cause.
@@ -145,9 +147,10 @@ pub(in crate::app) fn resolve(
     Ok(Ok(match asked {
         Asked::State(_) => state,
         Asked::Element(label) => {
-            Some(Goal { states: having(connection, known, graph, label)?, element: Some(label.clone()), text: None })
+            let states = having(connection, known, graph, label)?;
+            Some(Goal { states, element: Some(label.clone()), ..Goal::default() })
         }
-        Asked::Text(text) => Some(Goal { states: showing(&places, text), element: None, text: Some(text.clone()) }),
+        Asked::Text(text) => Some(Goal { states: showing(&places, text), text: Some(text.clone()), ..Goal::default() }),
         // An address is opened, which is at most one step.
         Asked::Address(_) => Some(Goal::default()),
         Asked::Words(words) => match state {
@@ -186,30 +189,30 @@ fn named(
     places: &[&State],
     (words, asker): (&str, &Asker),
 ) -> Stored<Option<Goal>> {
-    if let Some(goal) = called(connection, known, graph, places, words)? {
+    if let Some(goal) = called(connection, known, graph, words)? {
         return Ok(Some(goal));
     }
     if let Some(page) = said::page_of_task(connection, known, words, asker)? {
-        return Ok(Some(Goal::page(BTreeSet::from([page]))));
+        return Ok(Some(Goal { source: Some(Source::Task), ..Goal::page(BTreeSet::from([page])) }));
     }
     let all = candidates(connection, known, graph, places)?;
-    // A text on a page is nothing to which a note leads.
-    let names = all.iter().filter(|(_, goal)| goal.text.is_none()).map(|(name, _)| name.as_str()).collect();
-    if let Some(name) = said::names_of_note(connection, known, (words, &names), asker)?.first() {
-        return Ok(Some(all[*name].clone()));
+    // What a note says about an element or a text need not be the way to it.
+    let names = all.iter().filter(|(_, goal)| goal.is_page()).map(|(name, _)| name.as_str()).collect();
+    if let Some((name, topic)) = said::page_of_note(connection, known, (words, &names), asker)? {
+        return Ok(Some(Goal { source: Some(Source::Note(topic)), ..all[name].clone() }));
     }
     Ok(by_words(&all, words).or_else(|| by_meaning(&all, words)).map(|name| all[name].clone()))
 }
 
 /// Returns the goal that has exactly this name.
-fn called(
+pub(in crate::app) fn called(
     connection: &Connection,
     known: &Known,
     graph: &Graph,
-    places: &[&State],
     name: &str,
 ) -> Stored<Option<Goal>> {
-    let titled = titled(places, name);
+    let places: Vec<&State> = graph.states.values().filter(|s| s.app == known.id).collect();
+    let titled = titled(&places, name);
     if !titled.is_empty() {
         return Ok(Some(Goal::page(titled)));
     }
@@ -221,12 +224,12 @@ fn called(
     }
     let pages = having(connection, known, graph, name)?;
     if !pages.is_empty() {
-        return Ok(Some(Goal { states: pages, element: Some(name.to_owned()), text: None }));
+        return Ok(Some(Goal { states: pages, element: Some(name.to_owned()), ..Goal::default() }));
     }
     let wanted = fold(name);
     let shown: BTreeSet<i64> =
         places.iter().filter(|s| s.texts.iter().any(|own| fold(own) == wanted)).map(|s| s.id).collect();
-    Ok((!shown.is_empty()).then(|| Goal { states: shown, element: None, text: Some(name.to_owned()) }))
+    Ok((!shown.is_empty()).then(|| Goal { states: shown, text: Some(name.to_owned()), ..Goal::default() }))
 }
 
 /// Returns the names of what is known in a scope, each with its goal: pages, elements that lead to a page, and other
@@ -276,7 +279,7 @@ pub(in crate::app) fn on_page<'a>(titles: impl Iterator<Item = &'a str>, words: 
     // Each element counts as a page of its own, so that two that fit as well are not mistaken for one.
     let goal = |(at, title): (usize, &str)| {
         let states = BTreeSet::from([i64::try_from(at).unwrap_or_default()]);
-        (title.to_owned(), Goal { states, element: Some(title.to_owned()), text: None })
+        (title.to_owned(), Goal { states, element: Some(title.to_owned()), ..Goal::default() })
     };
     let all: BTreeMap<String, Goal> = named.map(goal).collect();
     let name = by_words(&all, words).or_else(|| by_meaning(&all, words))?;
@@ -289,9 +292,10 @@ fn by_words<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a str>
     if wanted.is_empty() {
         return None;
     }
+    // A word of a long text says little about what the text means.
     let fits = |name: &&String| {
         let own = tokens::of_text(name);
-        wanted.iter().all(|word| word.is_in(&own))
+        wanted.iter().all(|word| word.is_in(&own)) && 2 * wanted.len() >= tokens::of_query(name).len()
     };
     let mut found: Vec<&String> = all.keys().filter(fits).collect();
     // A text may be what someone wrote, so pages and elements go first.
@@ -307,6 +311,30 @@ fn numbers(name: &str) -> Vec<&str> {
     name.split(|c: char| !c.is_numeric()).filter(|number| !number.is_empty()).collect()
 }
 
+/// Words with opposite meanings, which are used alike.
+const OPPOSITES: [(&str, &str); 12] = [
+    ("in", "out"),
+    ("on", "off"),
+    ("up", "down"),
+    ("open", "close"),
+    ("show", "hide"),
+    ("add", "remove"),
+    ("add", "delete"),
+    ("enable", "disable"),
+    ("start", "stop"),
+    ("lock", "unlock"),
+    ("join", "leave"),
+    ("an", "aus"),
+];
+
+/// Returns whether one of two names has a word of which the other has the opposite.
+fn is_opposite(a: &str, b: &str) -> bool {
+    let words = |text: &str| fold(text).split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
+    let (a, b) = (words(a), words(b));
+    let has = |words: &[String], word: &str| words.iter().any(|own| own == word);
+    OPPOSITES.iter().any(|(x, y)| (has(&a, x) && has(&b, y)) || (has(&a, y) && has(&b, x)))
+}
+
 /// Returns the name whose meaning is closest to the words; `None` if it is not close, or another one is as close.
 fn by_meaning<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a str> {
     if tokens::of_query(words).len() > MAX_WORDS {
@@ -314,7 +342,7 @@ fn by_meaning<'a>(all: &'a BTreeMap<String, Goal>, words: &str) -> Option<&'a st
     }
     let wanted = Builtin::vector(words);
     let cosine = |name: &String| Builtin::vector(name).iter().zip(&wanted).map(|(a, b)| a * b).sum::<f32>();
-    let alike = all.keys().filter(|name| numbers(name) == numbers(words));
+    let alike = all.keys().filter(|name| numbers(name) == numbers(words) && !is_opposite(name, words));
     let mut found: Vec<(f32, &String)> = alike.map(|name| (cosine(name), name)).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let (best, name) = found.first().filter(|(cosine, _)| *cosine >= MIN_COSINE)?;

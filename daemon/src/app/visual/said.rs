@@ -1,5 +1,5 @@
 //! Goals in the words of earlier tasks and of notes: where a session did the same task, and the page or element that a note
-//! about the app names. Only what was saved in this store counts: a note from elsewhere is a claim of others.
+//! about the app names. Only tasks and notes of this store count: those from elsewhere are claims of others.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,18 @@ use afd_base::text::tokens::{self, Wanted};
 use afd_experience::memory::{deeds, notes};
 use afd_experience::visual::scope::Known;
 use afd_experience::visual::states;
+use afd_proto::notes::Note;
 use afd_screen::page::folding::fold;
 use afd_store::{Connection, Reader, Result as Stored};
 use afd_workspace::tasks;
 
-/// Least share of the words of each of two tasks that are also in the other one.
-const SAME_TASK: f64 = 0.8;
-/// Least share of the words of a goal that are in a note about it, and least number of them.
+/// Maximum number of tasks with the same words of which it is looked up where they were done.
+const MAX_SAME: usize = 5;
+/// Least share of the words of a goal that are in a note about it, and least number of these words.
 const ABOUT: f64 = 0.6;
 const ABOUT_WORDS: usize = 2;
 /// Maximum number of tasks and of notes that are compared, the newest first.
-const MAX_COMPARED: usize = 300;
+const MAX_COMPARED: usize = 100;
 /// Minimum length of a name that is looked for in a note, in characters.
 const MIN_NAME: usize = 3;
 
@@ -28,6 +29,15 @@ pub(in crate::app) struct Asker {
     pub store: String,
     /// The session that asks.
     pub reader: Reader,
+}
+
+/// From what a goal in words is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::app) enum Source {
+    /// A task with these words.
+    Task,
+    /// The note with this topic.
+    Note(String),
 }
 
 /// Returns the weight of the words that are in a text, as a share of all, and their number.
@@ -42,14 +52,10 @@ fn share(words: &[Wanted], text: &str) -> (f64, usize) {
 
 /// Returns the page of a scope on which the newest passed task with these words was done.
 pub(super) fn page_of_task(connection: &Connection, known: &Known, words: &str, asker: &Asker) -> Stored<Option<i64>> {
-    let wanted = tokens::of_query(words);
-    for task in tasks::passed(connection, &asker.store, asker.reader, MAX_COMPARED)? {
-        let is_same = fold(&task.description) == fold(words)
-            || (share(&wanted, &task.description).0 >= SAME_TASK
-                && share(&tokens::of_query(&task.description), words).0 >= SAME_TASK);
-        if !is_same {
-            continue;
-        }
+    // Two tasks that differ in a single name or number are two tasks.
+    let wanted = all_words(words);
+    let passed = tasks::passed(connection, &asker.store, asker.reader, MAX_COMPARED)?;
+    for task in passed.into_iter().filter(|task| all_words(&task.description) == wanted).take(MAX_SAME) {
         let Some(key) = deeds::page_of(connection, &asker.store, task.session, task.span)? else { continue };
         let found = states::by_structure(connection, &[&key])?.into_iter().next();
         if let Some((_, id)) = found
@@ -61,34 +67,48 @@ pub(super) fn page_of_task(connection: &Connection, known: &Known, words: &str, 
     Ok(None)
 }
 
-/// Returns the names that the note about a goal mentions, the last one first; `names` are what is known in the scope. Returns
-/// none if two notes fit as well.
-pub(super) fn names_of_note<'a>(
+/// Returns the folded words of a text, each once, without their order.
+fn all_words(text: &str) -> BTreeSet<String> {
+    plain(text).split(' ').map(str::to_owned).collect()
+}
+
+/// Words that turn a direction into its opposite: a note with one of them may say where something is not.
+const NEGATIONS: [&str; 16] = [
+    "not", "never", "no", "don", "doesn", "isn", "cannot", "nicht", "nie", "kein", "keine", "nunca", "jamais", "pas",
+    "non", "bug",
+];
+
+/// Returns the name of the page that the note about a goal mentions last, and the topic of the note; `names` are what is known
+/// in the scope. Returns nothing if two notes fit as well, or if the note says what not to do.
+pub(super) fn page_of_note<'a>(
     connection: &Connection,
     known: &Known,
     (words, names): (&str, &BTreeSet<&'a str>),
     asker: &Asker,
-) -> Stored<Vec<&'a str>> {
+) -> Stored<Option<(&'a str, String)>> {
     let wanted = tokens::of_query(words);
-    let mut best: Option<(f64, String, bool)> = None;
-    let apps = [Some(&known.scope.app), known.scope.site.as_ref()];
-    for app in apps.into_iter().flatten() {
-        let filter = notes::Filter { app: Some(app.clone()), topic: None, reader: asker.reader };
+    let mut best: Option<(f64, Note, bool)> = None;
+    let app = known.scope.site.as_ref().unwrap_or(&known.scope.app);
+    // A note about no app applies to every app.
+    for app in [app.as_str(), ""] {
+        let filter = notes::Filter { app: Some(app.to_owned()), topic: None, reader: asker.reader };
         for note in notes::newest(connection, &filter, 0, MAX_COMPARED)?.notes {
-            let text = format!("{} {}", note.topic, note.content);
-            let (share, count) = share(&wanted, &text);
+            let (share, count) = share(&wanted, &format!("{} {}", note.topic, note.content));
             if note.origin.is_some() || share < ABOUT || count < ABOUT_WORDS {
                 continue;
             }
             match &mut best {
                 Some((most, _, is_tie)) if share == *most => *is_tie = true,
                 Some((most, ..)) if share < *most => {}
-                _ => best = Some((share, text, false)),
+                _ => best = Some((share, note, false)),
             }
         }
     }
-    let Some((_, text, false)) = best else { return Ok(Vec::new()) };
-    let text = format!(" {} ", plain(&text));
+    let Some((_, note, false)) = best else { return Ok(None) };
+    let text = format!(" {} ", plain(&note.content));
+    if NEGATIONS.iter().any(|word| text.contains(&format!(" {word} "))) {
+        return Ok(None);
+    }
     let mut found: Vec<(usize, &str)> = names
         .iter()
         .filter(|name| name.chars().count() >= MIN_NAME)
@@ -96,7 +116,7 @@ pub(super) fn names_of_note<'a>(
         .collect();
     // Of two names that begin at one place, the longer one is meant.
     found.sort_by_key(|(at, name)| std::cmp::Reverse((*at, name.len())));
-    Ok(found.into_iter().map(|(_, name)| name).collect())
+    Ok(found.first().map(|(_, name)| (*name, note.topic)))
 }
 
 /// Returns the folded words of a text, separated by single spaces.

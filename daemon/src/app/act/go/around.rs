@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::state::{UNKNOWN, Walk};
 use crate::app::act::described::leads_on;
 use crate::app::observe::screen_capture::ScreenCapture;
-use crate::app::visual::goal::{led_to, title_of};
+use crate::app::visual::goal::{leads_behind, title_of};
 use afd_experience::prediction::{Effect, Prediction};
 use afd_experience::visual::graph::{Edge, Graph};
 use afd_proto::visual::StateKind;
@@ -57,33 +57,41 @@ impl Walk<'_> {
         action.verb == Verb::Launch && !has_tabs && package.is_some() && package == capture.place().app.as_deref()
     }
 
-    /// Adds the rows and links that have the title of an element elsewhere in the app which leads to a known page, or of that
-    /// page: an update may have moved them here. What is known of an element on this page goes before.
+    /// Adds the rows and links that have the title of an element elsewhere in the app which leads to a known page: an update
+    /// may have moved them here. What is known of an element on this page goes before, and a dialog asks for a choice.
     fn add_moved(&mut self, capture: &ScreenCapture, from: i64) {
         let Some(graph) = &self.graph else { return };
+        if capture.structures().is_none_or(|structures| structures.front.dialog) {
+            return;
+        }
+        if self.by_title.is_empty() {
+            self.by_title = pages_by_title(graph);
+        }
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
         let own: HashSet<String> = self.here.iter().filter_map(title_of).map(fold).collect();
         let mut moved = Vec::new();
         for element in refs.iter().filter(|element| leads_on(&snapshot.nodes[element.node])) {
             let title = fold(&element.label.title);
-            if title.is_empty() || own.contains(&title) {
-                continue;
-            }
+            let Some(pages) = self.by_title.get(&title).filter(|_| !own.contains(&title)) else { continue };
             let target = target::describe(snapshot, element.node);
             let action = Action { target: Some(target), ..Action::of(Verb::Tap) };
-            moved.extend(pages_named(graph, &title).into_iter().map(|to| guess(from, to, &action)));
+            moved.extend(pages.iter().map(|to| guess(from, *to, &action)));
         }
         self.here.extend(moved);
     }
 }
 
-/// Returns the known pages with a folded title, and those to which an element with that title leads.
-fn pages_named(graph: &Graph, title: &str) -> BTreeSet<i64> {
-    let named = graph.states.values().filter(|state| state.title.as_deref().is_some_and(|own| fold(own) == title));
-    let is_page = |id: &i64| graph.states.get(id).is_some_and(|state| state.kind == StateKind::Page);
-    let mut pages = led_to(graph, title);
-    pages.extend(named.map(|state| state.id));
-    pages.retain(is_page);
+/// Returns the pages to which elements lead, by the folded title of the element.
+fn pages_by_title(graph: &Graph) -> HashMap<String, BTreeSet<i64>> {
+    let mut pages: HashMap<String, BTreeSet<i64>> = HashMap::new();
+    let is_page = |id: i64| graph.states.get(&id).is_some_and(|state| state.kind == StateKind::Page);
+    for edge in
+        graph.edges.iter().filter(|edge| leads_behind(edge) && edge.success_rate >= MIN_GUESS && is_page(edge.to))
+    {
+        if let Some(title) = title_of(edge).filter(|title| !title.is_empty()) {
+            pages.entry(fold(title)).or_default().insert(edge.to);
+        }
+    }
     pages
 }
 

@@ -1,8 +1,8 @@
 //! Tries elements that the memory does not know, where the known ways end.
 //!
 //! Only elements that usually lead to another page are tried: rows, the links of sites, and buttons and pictures that share
-//! words with the goal. They are enabled, have a name, are not risky, and are neither switches nor fields. Those that share words with the goal come first, then those that
-//! were never tried, then those that lead to known pages which the walk has not seen; pictures come last, because most of
+//! words with the goal. They are enabled, have a name, are not risky, and are neither switches nor fields. Those that
+//! share words with the goal come first, then those that lead to settings or menus, then those that were never tried, then those that lead to known pages which the walk has not seen; pictures come last, because most of
 //! them lead back. Elements that promise something, because they share words with the goal or lead to settings or menus,
 //! are tried before the walk goes back, the others afterwards.
 
@@ -74,18 +74,18 @@ type Rank = (usize, bool, bool, bool);
 impl Walk<'_> {
     /// Returns the step that tries an element that promises something.
     pub(super) fn explore_hopeful(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
-        if self.depth < MAX_DEPTH { self.try_one(capture, state, true) } else { None }
+        self.try_one(capture, state, true)
     }
 
     /// Returns the step that tries an element; `None` if nothing is left to try, or nothing may be tried. Behind
     /// other pages, rows are often choices, so only what promises something is tried there.
     pub(super) fn explore(&mut self, capture: &ScreenCapture, state: Option<i64>) -> Option<Step> {
-        let blind = if self.is_known { 1 } else { MAX_BLIND_DEPTH };
+        let blind = if self.goal_pages.is_empty() { MAX_BLIND_DEPTH } else { 1 };
         self.try_one(capture, state, self.depth >= blind)
     }
 
     fn try_one(&mut self, capture: &ScreenCapture, state: Option<i64>, only_hopeful: bool) -> Option<Step> {
-        if self.explored >= self.params.explore() {
+        if self.explored >= self.params.explore() || self.depth >= MAX_DEPTH {
             return None;
         }
         let (snapshot, refs) = (capture.snapshot(), capture.refs());
@@ -95,7 +95,7 @@ impl Walk<'_> {
             let node = &snapshot.nodes[element.node];
             let own = tokens::of_text(naming::called(element).unwrap_or_default());
             let common = wanted.iter().filter(|word| word.is_in(&own)).count();
-            let is_hub = HUBS.contains(&fold(&element.label.title).as_str());
+            let is_hub = leads_on(node) && HUBS.contains(&fold(&element.label.title).as_str());
             // Buttons do something, and pictures in a bar lead back, unless their names say otherwise.
             if common == 0 && !is_hub && (only_hopeful || !leads_on(node)) {
                 continue;

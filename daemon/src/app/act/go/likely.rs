@@ -1,8 +1,8 @@
 //! What an update of the app may have changed: pages with another title or in another place, and elements with another
 //! name.
 //!
-//! Invariant: nothing found here is a fact. A walk may tap by it what it may tap anyway, and each page is compared with the
-//! one that should follow; but a walk does not arrive by it.
+//! Invariant: nothing found here is a fact. A walk taps by it rows and links outside of content, and buttons with the id or
+//! the title of a known one; it compares each page with the one that should follow, and does not arrive by it.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use afd_screen::page::element::visible_texts;
 use afd_screen::page::folding::fold;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::target::{self, MAX_TITLE};
-use afd_screen::page::{Ref, renamed};
+use afd_screen::page::{Ref, renamed, structure};
 
 /// Share of an edge's probability that remains if its element or its page has another name.
 const TRUST: f64 = 0.5;
@@ -31,7 +31,7 @@ impl Walk<'_> {
             return BTreeSet::new();
         };
         let Some(graph) = &self.graph else { return BTreeSet::new() };
-        // A title with a number or a name is content, which many pages share.
+        // A title with a number is content, which many pages share.
         let title = front.title.as_deref().filter(|title| !title.contains('#')).map(fold);
         let is_titled = |own: &Option<String>| title.is_some() && own.as_deref().map(fold) == title;
         let mut found = self.call.core.experience.visual.alike(front);
@@ -58,14 +58,15 @@ impl Walk<'_> {
     }
 
     /// Returns the index of the ref that an element of a known page is now: the only one with its title, else the one whose
-    /// title is in the place of the element's.
+    /// title is in the place of the element's. On a page that did not change its own name, the rows of a list may be content,
+    /// so that another one is another thing, unless the page is a menu.
     fn now_called(&self, capture: &ScreenCapture, wanted: &Target, page: i64) -> Option<usize> {
-        let refs = capture.refs();
+        let (snapshot, refs) = (capture.snapshot(), capture.refs());
         let only = |fits: &dyn Fn(&Ref) -> bool| {
             let mut found = (0..refs.len()).filter(|index| fits(&refs[*index]));
             found.next().filter(|_| found.next().is_none())
         };
-        let node = |element: &Ref| &capture.snapshot().nodes[element.node];
+        let node = |element: &Ref| &snapshot.nodes[element.node];
         let title = target::title(wanted).filter(|title| !title.is_empty())?;
         let folded = fold(title);
         let is_titled = |element: &Ref| fold(&element.label.title) == folded;
@@ -74,10 +75,31 @@ impl Walk<'_> {
             return only(&|element| is_titled(element) && leads(element));
         }
         let now = self.successor(capture, page, title)?;
+        let has_own_id = |element: &Ref| {
+            let id = &node(element).res_id;
+            id.is_some() && refs.iter().filter(|other| node(other).res_id == *id).count() == 1
+        };
+        let may_be_content = self.front == Some(page) && !self.is_menu(page);
+        let is_content = |element: &Ref| may_be_content && structure::in_list(snapshot, element.node);
         only(&|element| {
             let own = node(element);
-            element.label.title == now && own.role == wanted.role && own.res_id == wanted.res_id
+            element.label.title == now
+                && own.role == wanted.role
+                && own.res_id == wanted.res_id
+                && (leads_on(own) || has_own_id(element))
+                && !is_content(element)
         })
+    }
+
+    /// Returns whether the rows of a page are known to lead to different places. Those of content lead to pages of one kind.
+    fn is_menu(&self, page: i64) -> bool {
+        let Some(graph) = &self.graph else { return false };
+        let is_row = |edge: &&Edge| {
+            let target = edge.what.as_ref().and_then(|action| action.target.as_ref());
+            edge.from == page && target.is_some_and(|target| target.role == Role::Row)
+        };
+        let led_to = graph.edges.iter().filter(is_row).filter_map(|edge| graph.states.get(&edge.to));
+        led_to.map(|state| state.place.as_str()).collect::<BTreeSet<_>>().len() > 1
     }
 
     /// Returns the text that is now in the place of a text of a known page. The title of the page itself is not among the
@@ -91,7 +113,8 @@ impl Walk<'_> {
 
     /// Returns the plan for an edge whose element may have another name or another place now.
     pub(super) fn plan_of_renamed(&self, capture: &ScreenCapture, edge: &Edge) -> Option<(Plan, Edge)> {
-        let action = edge.what.as_ref().filter(|action| action.verb == Verb::Tap)?;
+        let is_dialog = capture.structures().is_none_or(|structures| structures.front.dialog);
+        let action = edge.what.as_ref().filter(|action| action.verb == Verb::Tap && !is_dialog)?;
         let page = if edge.from == UNKNOWN { self.likely? } else { edge.from };
         let index = self.now_called(capture, action.target.as_ref()?, page)?;
         let now = target::describe(capture.snapshot(), capture.refs()[index].node);
@@ -99,19 +122,20 @@ impl Walk<'_> {
         Some((plan, Edge { probability: edge.probability * TRUST, ..edge.clone() }))
     }
 
-    /// Returns what is known of the goal, in words, if it is probably on this page under another name, or is this page. A text
-    /// may be a value that has changed, so it says nothing.
+    /// Returns what is known of the goal, in words, if it is probably on this page under another name, or is this page: on a
+    /// page that is known, or like the one to which the last step should have led. A text that is no title of an element may
+    /// be a value, which changes.
     pub(super) fn changed_goal(&self, capture: &ScreenCapture, state: Option<i64>) -> Option<String> {
-        let page = self.likely.filter(|page| self.goal.states.contains(page))?;
-        let called = self.name_of(page)?;
+        let is_known = state == self.likely;
         // Another page that had the element may still have it under its name.
-        let may_be_elsewhere = self.goal.element.is_some() && state == self.likely && self.goal.states.len() > 1;
-        if self.goal.text.is_some() || may_be_elsewhere {
+        let is_last = !is_known || self.goal.states.is_empty();
+        let page = self.likely.filter(|page| self.goal_pages.contains(page) && is_last)?;
+        if !is_known && self.hoped != self.likely {
             return None;
         }
-        let Some(label) = &self.goal.element else {
-            let (called, title) =
-                (quoted(&called, MAX_TITLE), capture.place().title.map(|own| quoted(&own, MAX_TITLE)));
+        let called = self.name_of(page)?;
+        let Some(label) = self.goal.element.as_ref().or(self.goal.text.as_ref()) else {
+            let (called, title) = (self.shown(&called), capture.place().title.map(|own| self.shown(&own)));
             return (state != self.likely).then(|| match title {
                 Some(title) if title == called => format!("page {called} is built otherwise than before"),
                 Some(title) => format!("the page looks like {called}, but is called {title}"),
@@ -119,8 +143,16 @@ impl Walk<'_> {
             });
         };
         let now = self.successor(capture, page, label)?;
-        let secrets = &self.call.core.experience.secrets;
-        let label = if secrets.was_typed(label) { "the typed text".to_owned() } else { quoted(label, MAX_TITLE) };
-        Some(format!("{label} is not on the page; {} is in its place", quoted(&now, MAX_TITLE)))
+        let is_title = capture.refs().iter().any(|element| element.label.title == now);
+        (is_title || self.goal.text.is_none())
+            .then(|| format!("{} is not on the page; {} is in its place", self.shown(label), self.shown(&now)))
+    }
+
+    /// Returns a text of a page in quotes, unless it was typed.
+    fn shown(&self, text: &str) -> String {
+        match self.call.core.experience.secrets.was_typed(text) {
+            true => "the typed text".to_owned(),
+            false => quoted(text, MAX_TITLE),
+        }
     }
 }

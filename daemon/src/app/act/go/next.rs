@@ -1,7 +1,8 @@
 //! Decides the next step of a walk on the newest look.
 //!
-//! The order is: dismiss what is in front of the page, scroll to the goal on its page, take the known or predicted way, go
-//! back to a page from which a way is known, open the app, try elements that are not known (within the caller's bound).
+//! The order is: dismiss what is in front of the page, open the app of the goal if another one is in front, scroll to the
+//! goal on its page, take the known or predicted way, try elements that promise something, go back to a page from which a
+//! way is known, try other elements that are not known (both within the caller's bound).
 
 use afd_proto::go::{GoStepKind, GoStop};
 use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
@@ -54,7 +55,7 @@ impl Walk<'_> {
     /// Returns whether an element that has the name of the goal is tried next, because the goal may be behind it. An element
     /// that is known is the goal itself.
     fn tries_goal(&self, capture: &ScreenCapture, state: Option<i64>) -> bool {
-        let is_unknown = matches!(self.asked, Asked::Words(_)) && !self.is_known;
+        let is_unknown = matches!(self.asked, Asked::Words(_)) && self.goal_pages.is_empty();
         let may_try = is_unknown && self.explored < self.params.explore();
         may_try && !self.goal.is_page() && self.can_try_goal(capture, state)
     }
@@ -95,8 +96,11 @@ impl Walk<'_> {
         {
             return Next::act(step);
         }
-        self.changed = self.changed_goal(capture, state).filter(|_| is_inside);
-        if self.changed.is_some() {
+        if !is_inside && let Some(next) = self.open_place() {
+            return next;
+        }
+        // The last step should have led to a page of the goal, and led to one like it.
+        if is_inside && self.likely != state && self.likely == self.hoped && self.note_change(capture, state) {
             return Next::Stop(GoStop::Changed);
         }
         if is_inside && let Some(step) = self.scroll_to_goal(capture, state) {
@@ -104,6 +108,9 @@ impl Walk<'_> {
         }
         if let Some(next) = self.way(capture, state) {
             return Next::act(next);
+        }
+        if is_inside && self.note_change(capture, state) {
+            return Next::Stop(GoStop::Changed);
         }
         if !is_inside {
             return self.back_or_open(capture);
@@ -161,7 +168,9 @@ impl Walk<'_> {
         let label = self.goal.element.clone().or(self.goal.text.clone())?;
         if !scrolls(capture) || !self.scrolled.insert((Some(here), label.clone())) {
             // The page is known to have had it, and does not have it now.
-            self.goal.states.remove(&here);
+            if Some(here) == state {
+                self.goal.states.remove(&here);
+            }
             return None;
         }
         Some(Step::scroll(self.call, &label))
@@ -212,10 +221,14 @@ impl Walk<'_> {
             if let Some(plan) = self.plan_of(capture, &edge) {
                 return Some(Step::of(&edge, plan, self.name_of(edge.to)));
             }
+            let is_there = self.front == page;
+            if is_there && let Some(step) = self.scroll_for(capture, &edge) {
+                return Some(step);
+            }
             if let Some((plan, edge)) = self.plan_of_renamed(capture, &edge) {
                 return Some(Step::of(&edge, plan, self.name_of(edge.to)));
             }
-            if let Some(step) = self.scroll_for(capture, &edge) {
+            if !is_there && let Some(step) = self.scroll_for(capture, &edge) {
                 return Some(step);
             }
             self.failed.insert((edge.from, edge.action_key.clone()));
@@ -279,13 +292,31 @@ impl Walk<'_> {
         let most = self.explored + if self.is_browser() { 0 } else { MAX_BACKS };
         match self.app_to_open() {
             Some(app) if !is_inside && !self.opening => self.open(&app),
-            _ if is_inside && !is_unknown && self.backs < most && self.blocked.is_none() => {
+            _ if is_inside && !is_unknown && self.may_go_back() && self.backs < most && self.blocked.is_none() => {
                 self.backs += 1;
                 self.depth = self.depth.saturating_sub(1);
                 Next::act(Step::plain(GoStepKind::Way, Plan::single(Verb::Back, Input::Back)))
             }
             _ => Next::Stop(why),
         }
+    }
+
+    /// Returns whether a page from which a way may lead on is behind the one in front. Of an unknown goal, only the pages that
+    /// were opened to find it are left again.
+    fn may_go_back(&self) -> bool {
+        !self.goal_pages.is_empty() || self.depth > 0
+    }
+
+    /// Returns the step that opens the app of the goal where another one is in front of a phone, once.
+    fn open_place(&mut self) -> Option<Next> {
+        let app = self.app_to_open().filter(|_| !self.opening && !self.is_browser())?;
+        Some(self.open(&app))
+    }
+
+    /// Notes what is known of the goal if it has changed; returns whether it has.
+    fn note_change(&mut self, capture: &ScreenCapture, state: Option<i64>) -> bool {
+        self.changed = self.changed_goal(capture, state);
+        self.changed.is_some()
     }
 
     fn is_browser(&self) -> bool {

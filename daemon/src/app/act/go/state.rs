@@ -1,6 +1,6 @@
 //! The state of a walk: what is known, what was tried, and the steps so far.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use afd_proto::go::{GoStep, GoStop, GoToParams};
 use tokio::time::Instant;
@@ -25,22 +25,22 @@ pub(super) struct Walk<'a> {
     pub asked: &'a Asked,
     /// The goal, as far as it is known.
     pub goal: Goal,
-    /// Whether the goal was known at the beginning.
-    pub is_known: bool,
+    /// Row ids of the states in which the goal was known to be at the beginning.
+    pub goal_pages: BTreeSet<i64>,
     /// App or site in which the goal is; `None` if it is not known which one is in front.
     pub place: Option<Scope>,
     /// `None` if nothing is known of the app.
     pub graph: Option<Graph>,
     /// Row id of the state in front.
     pub front: Option<i64>,
+    /// The pages that elements or pages with a title lead to or are, by the folded title; empty until it is needed.
+    pub by_title: HashMap<String, BTreeSet<i64>>,
     /// Ways on from the page in front.
     pub here: Vec<Edge>,
     /// Row id of the known page that the page in front is, or probably is after an update of the app.
     pub likely: Option<i64>,
     /// Row id of the page to which the last step should have led.
     pub hoped: Option<i64>,
-    /// Actions that led to a page which may be the expected one under another name.
-    pub hopes: HashSet<(i64, String)>,
     /// What is known of a goal that has another name now, in words.
     pub changed: Option<String>,
     pub rules: RiskRules,
@@ -112,7 +112,11 @@ impl Walk<'_> {
     pub(super) fn way_of(&self, page: Option<i64>, is_usable: &dyn Fn(&Edge) -> bool) -> Option<(Edge, usize)> {
         let graph = self.graph.as_ref()?;
         let from = page.unwrap_or(UNKNOWN);
-        let elsewhere = graph.edges.iter().filter(|edge| Some(edge.from) != self.front && self.is_steady(edge));
+        // Opening an app leads to the same page from everywhere, so it is a step from the page in front, or none.
+        let elsewhere = graph
+            .edges
+            .iter()
+            .filter(|edge| Some(edge.from) != self.front && self.is_steady(edge) && !edge.is_launch());
         let edges = self.here.iter().chain(elsewhere).filter(|edge| is_usable(edge)).cloned().collect();
         let usable = Graph { edges, interrupts: graph.interrupts.clone(), states: BTreeMap::new() };
         let wanted = RouteQuery { from, goals: self.goal.states.clone(), shortest: false, routes: 1 };

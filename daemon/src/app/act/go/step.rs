@@ -127,7 +127,8 @@ impl Walk<'_> {
             Some(now) => self.name_of(now).or(capture.place().title),
             None => capture.place().title,
         };
-        self.hoped = expected;
+        // Scrolling stays on the page to which the step before led.
+        self.hoped = if kind == GoStepKind::Scroll { self.hoped } else { expected };
         let is_perhaps = expected.is_some_and(|expected| self.is_perhaps(&capture, now, expected));
         // Whether a page is the expected one under another name is not known.
         let as_expected =
@@ -136,7 +137,7 @@ impl Walk<'_> {
             (taken.led_to, taken.as_expected) = (led_to, as_expected);
         }
         let is_same = before.place().screen == capture.place().screen;
-        let is_same_page = is_same || (now == state && has_same_elements(before, &capture));
+        let is_same_page = is_same || (now.is_some() && now == state && has_same_elements(before, &capture));
         if kind == GoStepKind::Explore && is_same_page {
             self.choices.extend(self.tried_kind.take());
         }
@@ -149,15 +150,10 @@ impl Walk<'_> {
         if verb == Verb::Back && edge.is_none() && (is_same || !self.is_inside(&capture)) {
             self.backs = u32::MAX;
         }
-        if as_expected == Some(false) {
+        if as_expected.is_none_or(|as_expected| !as_expected) && expected.is_some() {
             self.relearn(&capture).await;
         }
-        // Where the page may be the expected one under another name, the action gets no second chance all the same.
-        let is_first = |walk: &mut Self, edge: &Edge| walk.hopes.insert((edge.from, edge.action_key.clone()));
-        let is_hope = is_perhaps && !is_same && edge.as_ref().is_some_and(|edge| is_first(self, edge));
-        if !is_hope {
-            self.judge(edge, kind, (state, now), is_same);
-        }
+        self.judge(edge, kind, (state, now), is_same);
         Ok(Taken::Page(Box::new(capture)))
     }
 

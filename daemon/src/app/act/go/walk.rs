@@ -1,6 +1,6 @@
 //! The walk: decide, act, look, compare, until the goal is reached or nothing is left to do.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
@@ -16,9 +16,9 @@ use super::step;
 use crate::app::act::keyed::Key;
 use crate::app::act::leased::Leased;
 use crate::app::observe::screen_capture::ScreenCapture;
-use crate::app::visual::goal::{Asked, Goal, on_page, resolve};
+use crate::app::visual::goal::{Asked, Goal, called, on_page, resolve};
 use crate::app::visual::graph::{Place, known_of, scope_in_front};
-use crate::app::visual::said::Asker;
+use crate::app::visual::said::{Asker, Source};
 use crate::app::visual::{graph, state_ref};
 use crate::app::{Call, Error, Result, scope};
 use afd_experience::visual::graph::Graph;
@@ -76,14 +76,14 @@ pub(super) async fn run(call: &Call, params: GoToParams, asked: Asked, key: Opti
         params: &params,
         asked: &asked,
         goal: Goal::default(),
-        is_known: false,
+        goal_pages: BTreeSet::new(),
         place: None,
         graph: None,
         front: None,
+        by_title: HashMap::new(),
         here: Vec::new(),
         likely: None,
         hoped: None,
-        hopes: HashSet::new(),
         changed: None,
         rules: call.core.risk_rules(),
         failed: HashSet::new(),
@@ -175,8 +175,8 @@ impl Walk<'_> {
         };
         // Words that mean nothing known may still be on a page that is found by trying.
         self.goal = goal.unwrap_or(Goal { element: Some(words.clone()), ..Goal::default() });
-        self.is_known = !self.goal.states.is_empty();
-        let is_hopeless = !self.is_known && !matches!(self.asked, Asked::Address(_));
+        self.goal_pages = self.goal.states.clone();
+        let is_hopeless = self.goal_pages.is_empty() && !matches!(self.asked, Asked::Address(_));
         if is_hopeless && self.params.explore() == 0 && self.params.app.is_none() && !self.is_in_sight(capture) {
             let elsewhere = self.apps_that_know().await?;
             let hint = match elsewhere.first() {
@@ -204,14 +204,17 @@ impl Walk<'_> {
         let (place, front) = (self.place.clone(), scope_in_front(capture));
         let read = move |c: &Connection| with_front(c, known_of(c, place.as_ref())?, front.as_ref());
         match self.call.core.store.read_all(read).await {
-            Ok(graph) => self.graph = graph.or(self.graph.take()),
+            Ok(graph) => {
+                self.graph = graph.or(self.graph.take());
+                self.by_title.clear();
+            }
             Err(error) => tracing::debug!(%error, "cannot read the graph again"),
         }
     }
 
     /// Returns the other apps in which the goal is known, for the error.
     async fn apps_that_know(&self) -> Result<Vec<String>> {
-        let (asked, asker, place) = (self.asked.clone(), self.call.asker(), self.place.clone());
+        let (asked, place) = (self.asked.clone(), self.place.clone());
         let found = self.call.core.store.read_all(move |c| {
             let mut apps = Vec::new();
             for known in scopes::all(c)?.into_iter().filter(|known| known.scope.site.is_none()).take(MAX_APPS) {
@@ -219,9 +222,9 @@ impl Walk<'_> {
                     continue;
                 }
                 let graph = graph::read(c, &known)?;
-                if let Ok(Some(goal)) = resolve(c, &known, &graph, (&asked, &asker))?
-                    && !goal.states.is_empty()
-                {
+                let is_own = |id: &i64| graph.states.get(id).is_some_and(|state| state.app == known.id);
+                let goal = called(c, &known, &graph, asked.words().0)?;
+                if goal.is_some_and(|goal| goal.states.iter().any(is_own)) {
                     apps.push(known.scope.app);
                 }
             }
@@ -306,14 +309,17 @@ impl Walk<'_> {
         let goal = self.goal_in_words(at.as_ref().filter(|_| ended.stopped == GoStop::Arrived));
         let place = at.as_ref().map(|at| format!(" on {}", quoted(&at.name, MAX_NAME))).unwrap_or_default();
         let text = match ended.stopped {
-            GoStop::Arrived if done == 0 && self.goal.is_page() => format!("already at {goal}"),
+            GoStop::Arrived if done == 0 && self.goal.is_page() => format!("already at {goal}{}", self.because_of()),
             GoStop::Arrived if done == 0 => format!("{goal} is in sight on this page"),
-            GoStop::Arrived => format!("arrived at {goal} in {steps}"),
+            GoStop::Arrived => format!("arrived at {goal} in {steps}{}", self.because_of()),
             stopped => {
                 let why = match (stopped, &self.blocked, self.doubt) {
                     (GoStop::Risky | GoStop::NeedsText, Some((_, action)), _) => format!(" ({action})"),
                     (GoStop::Unreadable, _, Some(doubt)) => format!(" ({doubt})"),
                     (GoStop::Changed, ..) => self.changed.as_ref().map(|what| format!(" ({what})")).unwrap_or_default(),
+                    (GoStop::NoWay, ..) if self.goal_pages.is_empty() => {
+                        " (nothing known there fits the goal)".to_owned()
+                    }
                     _ => ended.cause.map(|cause| format!(" ({})", cause.name())).unwrap_or_default(),
                 };
                 format!("stopped{place} after {steps}: {}{why}", because(stopped))
@@ -330,6 +336,15 @@ impl Walk<'_> {
             duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             look: None,
             replayed: false,
+        }
+    }
+
+    /// Returns from what the goal is known, if it is not from its name.
+    fn because_of(&self) -> String {
+        match &self.goal.source {
+            Some(Source::Task) => ", where a task in these words was done".to_owned(),
+            Some(Source::Note(topic)) => format!(", which the note {} names", quoted(topic, MAX_NAME)),
+            None => String::new(),
         }
     }
 
