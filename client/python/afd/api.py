@@ -80,7 +80,7 @@ FinishStatus: TypeAlias = Literal["passed", "failed", "skipped"]
 GoStepKind: TypeAlias = Literal["way", "dismiss", "explore", "scroll", "open", "recover"]
 
 # Why a walk ended.
-GoStop: TypeAlias = Literal["arrived", "noWay", "risky", "needsText", "login", "covered", "unreadable", "disturbed", "failed", "limit", "timeout", "elsewhere", "cancelled", "interrupted"]
+GoStop: TypeAlias = Literal["arrived", "noWay", "changed", "risky", "needsText", "login", "covered", "unreadable", "disturbed", "failed", "limit", "timeout", "elsewhere", "cancelled", "interrupted"]
 
 # Output format of a graph.
 GraphFormat: TypeAlias = Literal["dot", "mermaid", "svg"]

@@ -870,7 +870,7 @@ export interface GoStep {
 export type GoStepKind = "way" | "dismiss" | "explore" | "scroll" | "open" | "recover";
 
 /** Why a walk ended. */
-export type GoStop = "arrived" | "noWay" | "risky" | "needsText" | "login" | "covered" | "unreadable" | "disturbed" | "failed" | "limit" | "timeout" | "elsewhere" | "cancelled" | "interrupted";
+export type GoStop = "arrived" | "noWay" | "changed" | "risky" | "needsText" | "login" | "covered" | "unreadable" | "disturbed" | "failed" | "limit" | "timeout" | "elsewhere" | "cancelled" | "interrupted";
 
 /** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface GoToResultReply {

@@ -12,9 +12,10 @@ use super::step::Step;
 use crate::app::act::plan::Plan;
 use crate::app::act::touching;
 use crate::app::observe::screen_capture::ScreenCapture;
-use crate::app::visual::goal::Asked;
+use crate::app::visual::goal::{Asked, title_of};
 use afd_device::Input;
 use afd_experience::visual::graph::Edge;
+use afd_screen::page::folding::fold;
 use afd_screen::page::select::{self, Compare, Fit, Gesture, Selector};
 use afd_screen::page::snapshot::Flag;
 use afd_screen::page::structure::asks_for_password;
@@ -53,11 +54,19 @@ impl Walk<'_> {
     }
 
     /// Returns whether an element that has the name of the goal is tried next, because the goal may be behind it. An element
-    /// that is known is the goal itself.
+    /// that was touched before is the goal itself: if it led to a page, that page would be the goal.
     fn tries_goal(&self, capture: &ScreenCapture, state: Option<i64>) -> bool {
-        let is_unknown = matches!(self.asked, Asked::Words(_)) && self.goal_pages.is_empty();
-        let may_try = is_unknown && self.explored < self.params.explore();
+        let may_try = matches!(self.asked, Asked::Words(_))
+            && !self.was_touched(self.asked.words().0)
+            && self.explored < self.params.explore();
         may_try && !self.goal.is_page() && self.can_try_goal(capture, state)
+    }
+
+    /// Returns whether an element with a title was touched before.
+    fn was_touched(&self, title: &str) -> bool {
+        let wanted = fold(title);
+        let mut edges = self.graph.iter().flat_map(|graph| &graph.edges);
+        edges.any(|edge| title_of(edge).is_some_and(|own| fold(own) == wanted))
     }
 
     /// Returns whether the element or the text that is the goal is in sight.
