@@ -1,5 +1,5 @@
-//! Goals in the words of earlier tasks and of notes: where a session did the same task, and the page or element that a note
-//! about the app names. Only tasks and notes of this store count: those from elsewhere are claims of others.
+//! Goals in the words of earlier tasks and of notes: where a session did the same task, and the page that a note about the
+//! app names. Only tasks and notes of this store count: those from elsewhere are claims of others.
 
 use std::collections::BTreeSet;
 

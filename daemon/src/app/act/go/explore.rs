@@ -2,9 +2,10 @@
 //!
 //! Only elements that usually lead to another page are tried: rows, the links of sites, and buttons and pictures that share
 //! words with the goal. They are enabled, have a name, are not risky, and are neither switches nor fields. Those that
-//! share words with the goal come first, then those that lead to settings or menus, then those that were never tried, then those that lead to known pages which the walk has not seen; pictures come last, because most of
-//! them lead back. Elements that promise something, because they share words with the goal or lead to settings or menus,
-//! are tried before the walk goes back, the others afterwards.
+//! share words with the goal come first, then those that lead to settings or menus, then those that were never tried, then
+//! those that lead to known pages which the walk has not seen; pictures come last, because most of them lead back.
+//! Elements that promise something, because they share words with the goal or lead to settings or menus, are tried before
+//! the walk goes back, the others afterwards.
 
 use afd_proto::go::GoStepKind;
 use afd_proto::vocabulary::{Role, Verb};

@@ -71,7 +71,10 @@ impl Walk<'_> {
         let folded = fold(title);
         let is_titled = |element: &Ref| fold(&element.label.title) == folded;
         if refs.iter().any(is_titled) {
-            let leads = |element: &Ref| leads_on(node(element)) || node(element).role == Role::Button;
+            // Where the page was built otherwise, a button may be what a row was. Elsewhere it may do something else.
+            let may_be_button = wanted.role == Role::Button || self.front != Some(page);
+            let is_button = |element: &Ref| may_be_button && node(element).role == Role::Button;
+            let leads = |element: &Ref| leads_on(node(element)) || is_button(element);
             return only(&|element| is_titled(element) && leads(element));
         }
         let now = self.successor(capture, page, title)?;
