@@ -143,7 +143,7 @@ fn memory_saves_calls_in_other_apps_and_after_updates() {
     assert!(tokens <= 0.4 && tokens_2 <= 0.4, "{tokens:.3} of the tokens, {tokens_2:.3} after updates");
 }
 
-/// Three apps and nine tasks that nobody looked at while the rules were made.
+/// Three apps and nine tasks that were kept aside while the rules were made.
 #[test]
 fn memory_saves_calls_in_apps_kept_aside() {
     let costs = costs(&HELD);
