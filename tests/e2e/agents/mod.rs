@@ -137,7 +137,7 @@ fn share(what: &str, with: Cost, without: Cost) -> (f64, f64) {
 #[test]
 fn memory_saves_calls_in_other_apps_and_after_updates() {
     let costs = costs(&OTHERS);
-    let (calls, tokens) = share("other apps", costs.with, costs.without);
+    let (calls, tokens) = share(OTHERS.name, costs.with, costs.without);
     let (calls_2, tokens_2) = share("after updates", costs.updated_with, costs.updated_without);
     assert!(calls <= 0.5 && calls_2 <= 0.5, "{calls:.3} of the calls, {calls_2:.3} after updates");
     assert!(tokens <= 0.4 && tokens_2 <= 0.4, "{tokens:.3} of the tokens, {tokens_2:.3} after updates");

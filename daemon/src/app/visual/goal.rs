@@ -16,7 +16,7 @@ use super::find;
 use super::said::{self, Asker, Source};
 use crate::app::Result;
 use afd_base::model::embed::Builtin;
-use afd_base::text::tokens;
+use afd_base::text::{self, tokens};
 use afd_experience::visual::components;
 use afd_experience::visual::graph::{Edge, Graph};
 use afd_experience::visual::scope::Known;
@@ -329,8 +329,7 @@ const OPPOSITES: [(&str, &str); 12] = [
 
 /// Returns whether one of two names has a word of which the other has the opposite.
 fn is_opposite(a: &str, b: &str) -> bool {
-    let words = |text: &str| fold(text).split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
-    let (a, b) = (words(a), words(b));
+    let (a, b) = (text::words(a), text::words(b));
     let has = |words: &[String], word: &str| words.iter().any(|own| own == word);
     OPPOSITES.iter().any(|(x, y)| (has(&a, x) && has(&b, y)) || (has(&a, y) && has(&b, x)))
 }

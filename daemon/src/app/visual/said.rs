@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use afd_base::text;
 use afd_base::text::tokens::{self, Wanted};
 use afd_experience::memory::{deeds, notes};
 use afd_experience::visual::scope::Known;
@@ -67,9 +68,9 @@ pub(super) fn page_of_task(connection: &Connection, known: &Known, words: &str, 
     Ok(None)
 }
 
-/// Returns the folded words of a text, each once, without their order.
+/// Returns the words of a text, each once, without their order.
 fn all_words(text: &str) -> BTreeSet<String> {
-    plain(text).split(' ').map(str::to_owned).collect()
+    text::words(text).into_iter().collect()
 }
 
 /// Words that turn a direction into its opposite: a note with one of them may say where something is not.
